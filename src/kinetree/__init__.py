@@ -90,6 +90,7 @@ with _lazy_names(__name__, _UnknownName, _MOVED):
         interop,
         joints,
         kinematics,
+        learning,
         lie,
         model,
         pictures,
@@ -125,6 +126,7 @@ with _lazy_names(__name__, _UnknownName, _MOVED):
     from kinetree.io.save import save
     from kinetree.io.texts import to_text
     from kinetree.joints import Fixed, Free, Prismatic, Revolute
+    from kinetree.learning.environment import environment
     from kinetree.model import Model, ModelBuilder
     from kinetree.pictures.render import render
     from kinetree.programs.program import program
@@ -164,6 +166,7 @@ __all__ = [
     "crba",
     "difference",
     "dynamics",
+    "environment",
     "errors",
     "forward_dynamics",
     "forward_kinematics",
@@ -181,6 +184,7 @@ __all__ = [
     "jvp",
     "kinematics",
     "kinetic_energy",
+    "learning",
     "lie",
     "load",
     "load_trajectory",

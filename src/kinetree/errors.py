@@ -14,6 +14,7 @@
     ├── SimulationError (ArithmeticError) a motion that cannot be continued
     │   └── StiffFrictionError            friction too stiff for the integrator
     ├── TrajectoryFileError (ValueError)  a file that does not contain a trajectory
+    ├── PolicyFileError (ValueError)      a file or state dict that does not contain a policy
     ├── LogError (ValueError)             a robot's log that cannot be used as it is
     ├── SaveError (OSError)               a file that cannot be written
     ├── MissingPackageError (ImportError) an optional package that is not installed
@@ -46,6 +47,7 @@ __all__ = [
     "ModelWarning",
     "NameNotFoundError",
     "OptionError",
+    "PolicyFileError",
     "ProgramError",
     "SaveError",
     "ShapeError",
@@ -181,6 +183,10 @@ class TrajectoryFileError(KinetreeError, ValueError):
 
 class LogError(KinetreeError, ValueError):
     """A robot's log that cannot be used as it is: gaps, NaN, unsorted times, missing columns."""
+
+
+class PolicyFileError(KinetreeError, ValueError):
+    """A file or state dict that does not contain a policy."""
 
 
 class SaveError(KinetreeError, OSError):

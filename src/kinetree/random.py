@@ -186,10 +186,12 @@ def choice(key: ArrayLike, values: ArrayLike, shape: Shape = ()) -> NDArray[Any]
 
 
 def fold(key: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
-    """Another key, whose numbers are independent: n 2¹⁶ is added to the third number, which is 0 if it is missing.
+    """Another key, whose numbers are independent of those of the key and of its other folds.
 
-    So constants below 2¹⁶ in that place never meet. Folds add up: `fold(fold(key, 1), 2)` is `fold(key, 3)`. In float32
-    n must be below 256: what counts on and on, such as steps, is better a number of the key by itself.
+    Of the third number, p + 2¹² g with p < 2¹² (zero if it is missing), it makes p + 2¹² (64 g + n + 1). So purposes
+    below 2¹² in that place never meet, and neither do folds of folds, if each n is below 63: `fold(fold(key, 1), 2)` is
+    no `fold(key, n)`. What counts on and on, such as steps, is better a number of the key by itself: in float32 there
+    is room for n below 4095, or for two folds.
 
     Args:
         key: whole numbers (…, 2) to (…, 5).
@@ -204,12 +206,13 @@ def fold(key: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
         OptionError: key or n are not whole numbers, or the new key is not below 2⁵³.
 
     >>> fold([3, 0], [1, 2]).tolist()
-    [[3.0, 0.0, 65536.0], [3.0, 0.0, 131072.0]]
+    [[3.0, 0.0, 8192.0], [3.0, 0.0, 12288.0]]
     """
     given, times = _key("fold", key), _checked("fold", "n", real_array("n", n, "(…)"))
     axes = common_axes("fold", {"key": given.shape[:-1], "n": times.shape})
     words = [given[..., k] for k in range(given.shape[-1])] + [np.zeros(())] * (given.shape[-1] < 3)
-    words[2] = words[2] + 2.0**16 * times
+    folded = np.floor(words[2] * 2.0**-12)
+    words[2] = words[2] + 2.0**12 * (63.0 * folded + times + 1.0)
     return _checked("fold", "key", np.stack([np.broadcast_to(word, axes) for word in words], axis=-1))
 
 

@@ -9,14 +9,16 @@ __all__ = ["contains_parts", "syntax_tree", "takes_part"]
 
 _NO_PART = frozenset({
     "__main__", "announcement", "appearance", "charts", "checking", "cli", "comparison", "display", "files", "guide",
-    "identification", "io", "lazy_names", "layouts", "number_files", "own_process", "pictures", "plots", "progress",
-    "resources", "sim", "store", "sweeps", "viewer", "zoo",
+    "identification", "io", "lazy_names", "layouts", "learning", "number_files", "own_process", "pictures", "plots",
+    "progress", "resources", "sim", "store", "sweeps", "viewer", "zoo",
 })  # fmt: skip
 """Rooms and files of kinetree that run in no trace and no compilation; a new room takes part until it is added here."""
 _PART_NEVERTHELESS = (
-    "identification/estimation/reduction", "io/mjcf/elevations", "pictures/kernels/",
+    "identification/estimation/reduction", "io/mjcf/elevations", "learning/distributions", "learning/environment",
+    "learning/functions", "learning/kernel", "learning/layout", "learning/policies", "learning/worlds",
+    "pictures/kernels/",
 )  # fmt: skip
-"""Compiled loops, and the readers of height fields, which contacts call."""
+"""Compiled loops, the readers of height fields, which contacts call, and what makes environments of tasks."""
 
 
 def takes_part(name: str) -> bool:

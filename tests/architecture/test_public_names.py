@@ -19,10 +19,11 @@ import kinetree as kt
 NAMES = [
     "Fixed", "Free", "KinetreeError", "Model", "ModelBuilder", "Prismatic", "Revolute", "Trajectory", "Transform",
     "aba", "bias_forces", "center_of_mass", "check", "checking", "compare", "comparison", "compile",
-    "constraints", "contact", "contact_dynamics", "control", "crba", "difference", "dynamics", "errors",
+    "constraints", "contact", "contact_dynamics", "control", "crba", "difference", "dynamics",
+    "environment", "errors",
     "forward_dynamics", "forward_kinematics", "frame_jacobian", "frame_placement", "from_text", "gravity_forces",
     "hvp", "identification", "integrate", "interop", "inverse_dynamics", "jacobian", "joints", "jvp",
-    "kinematics", "kinetic_energy", "lie", "load", "load_trajectory", "mass_matrix", "mass_matrix_inverse",
+    "kinematics", "kinetic_energy", "learning", "lie", "load", "load_trajectory", "mass_matrix", "mass_matrix_inverse",
     "model", "pictures", "potential_energy", "program", "programs", "random", "render", "rnea", "rollout", "save",
     "sim", "simulate", "solids", "sweep", "sweeps", "to_text", "view", "vjp", "zoo",
 ]
@@ -70,7 +71,7 @@ GROUPS = {
     "errors": [
         "ActuationError", "ConfigurationError", "DTypeError", "DeviceError", "FrozenError", "KinetreeError",
         "LogError", "MissingPackageError", "ModelError", "ModelWarning", "NameNotFoundError", "OptionError",
-        "ProgramError", "SaveError", "ShapeError", "SimulationError", "SimulationWarning",
+        "PolicyFileError", "ProgramError", "SaveError", "ShapeError", "SimulationError", "SimulationWarning",
         "SingularModelError", "StiffFrictionError", "TrajectoryFileError", "brief", "listed", "nearest_names",
         "quoted", "visible",
     ],
@@ -98,6 +99,11 @@ GROUPS = {
         "point_jacobian", "point_position", "point_velocity", "pose_error", "relative_acceleration",
         "relative_jacobian", "relative_placement", "relative_velocity",
     ],
+    "learning": [
+        "ARS", "PPO", "Choice", "Environment", "Integers", "Normal", "Policy", "Push", "Run",
+        "TrainingInterrupted", "Uniform", "Unrolled", "Worlds", "environment", "gru", "load_policy",
+        "load_run", "mlp", "play", "task", "train",
+    ],
     "lie": [
         "convert", "from_scipy", "jacobian", "placement", "pose_exp", "pose_exp_jacobian", "pose_log",
         "pose_log_jacobian", "rotation_exp", "rotation_exp_jacobian", "rotation_log", "rotation_log_jacobian",
@@ -111,7 +117,7 @@ GROUPS = {
         "Background", "Camera", "Floor", "Light", "framing", "png_of_robot",
     ],
     "programs": [
-        "Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan",
+        "Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan", "when",
     ],
     "random": [
         "choice", "fold", "integers", "normal", "uniform",

@@ -124,10 +124,12 @@ def test_distributions() -> None:
 
 def test_folded_keys_have_other_numbers() -> None:
     key = [7, 1]
-    keys = [key, *fold(key, np.arange(1, 50)).tolist(), *([7, 1, purpose] for purpose in (1, 2, 65535))]
+    keys = [key, *fold(key, np.arange(1, 50)).tolist(), *([7, 1, purpose] for purpose in (1, 2, 4095))]
     assert len({float(uniform(k)) for k in keys}) == len(keys)
-    np.testing.assert_array_equal(fold(fold([7, 1, 3, 0, 9], 4), 2), [7, 1, 3 + 6 * 2**16, 0, 9])
-    np.testing.assert_array_equal(uniform(fold(key, 0), 4), uniform(key, 4))
+    np.testing.assert_array_equal(fold(fold([7, 1, 3, 0, 9], 4), 2), [7, 1, 3 + (64 * 5 + 3) * 2**12, 0, 9])
+    ways = [fold(key, n) for n in range(63)]
+    ways += [fold(way, n) for way in ways[:5] for n in range(63)]
+    assert len({tuple(way) for way in (key, *ways)}) == 1 + 6 * 63
 
 
 def test_bounds_have_derivatives_and_keys_have_none() -> None:
@@ -176,7 +178,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a negative deviation": (lambda: normal([1, 2], 3, 0.0, -1.0), "normal: std must be finite and not negative"),
     "no values": (lambda: choice([1, 2], []), r"choice: values have shape \(0,\), but must be \(n, …\)"),
     "a negative fold": (lambda: fold([1, 2], -1), "fold: n must be a whole number from 0"),
-    "a fold too far": (lambda: fold([1, 2], 2**40), r"fold: key\[2\] must be a whole number from 0"),
+    "a fold too far": (lambda: fold([1, 2], 2**42), r"fold: key\[2\] must be a whole number from 0"),
 }  # fmt: skip
 
 

@@ -537,3 +537,55 @@ def test_forces_where_there_is_no_motor_can_be_refused() -> None:
 
     with pytest.raises(kt.errors.OptionError, match="multiply those of a controller by"):
         kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), hold, 0.001, steps=2, on_unactuated="error")
+
+
+# -- where forces were evaluated
+
+
+def test_forces_are_evaluated_last_at_the_fourth_stage_of_rk4() -> None:
+    (q, v), tau = state(3), torques(3, 4)
+    states, at_q, at_v, at_qdd = kt.rollout(ROBOT, q, v, tau, DT, integrator="rk4", report="evaluated")
+    assert (states == kt.rollout(ROBOT, q, v, tau, DT, integrator="rk4")).all()
+    q, v = states[:, 1, :2], states[:, 1, 2:]  # the third step by hand
+    a1 = kt.aba(ROBOT, q, v, tau[:, 2])
+    v2 = v + 0.5 * DT * a1
+    a2 = kt.aba(ROBOT, q + 0.5 * DT * v, v2, tau[:, 2])
+    v3 = v + 0.5 * DT * a2
+    a3 = kt.aba(ROBOT, q + 0.5 * DT * v2, v3, tau[:, 2])
+    q4, v4 = q + DT * v3, v + DT * a3
+    assert np.allclose(at_q[:, 2], q4, rtol=0, atol=1e-14)
+    assert np.allclose(at_v[:, 2], v4, rtol=0, atol=1e-13)
+    assert np.allclose(at_qdd[:, 2], kt.aba(ROBOT, q4, v4, tau[:, 2]), rtol=1e-12)
+
+
+def test_forces_of_contacts_are_those_of_where_they_were_evaluated() -> None:
+    world = kt.ModelBuilder("world")
+    world.add_body("world")
+    robot = world.build().with_free_body("box", (0.2, 0.2, 0.2), mass=1.0).on_ground()
+    q, v, tau = np.array([0.0, 0.0, 0.11, 0.0, 0.0, 0.0, 1.0]), np.zeros(6), np.zeros((100, 6))
+    given: dict[str, Any] = {"contact": True}
+
+    @kt.program(q=robot, v=robot.nv, tau=tau.shape)
+    def moved(q: Any, v: Any, tau: Any) -> Any:
+        return kt.rollout(robot, q, v, tau, 0.002, report="evaluated", **given)
+
+    found = kt.rollout(robot, q, v, tau, 0.002, report="evaluated", **given)
+    for own, inside in zip(found, moved(q, v, tau), strict=True):
+        assert (own == inside).all()
+    before = np.concatenate([np.concatenate([q, v])[None], found.states[:-1]])
+    assert (np.concatenate([found.q, found.v], axis=-1) == before).all()  # Euler's method
+    solved = kt.contact_dynamics(robot, found.q, found.v, tau).qdd
+    assert np.allclose(found.qdd, solved, rtol=0, atol=1e-8)
+    assert kt.contact.contact_forces(robot, found.q, found.v, found.qdd).forces[-1, :, 2].sum() > 5.0
+
+
+@pytest.mark.parametrize("options", [{"integrator": "midpoint"}, {"out": np.zeros((1, 4))}, {"report": "evaluate"}])
+def test_where_forces_were_evaluated_is_not_always_known(options: dict[str, Any]) -> None:
+    with pytest.raises(kt.errors.OptionError, match="evaluated"):
+        kt.rollout(ROBOT, REST, REST, np.zeros((1, 2)), DT, **{"report": "evaluated", **options})
+
+
+def test_a_controller_does_not_say_where_forces_were_evaluated() -> None:
+    still = kt.program(lambda q: 0.0 * q, q=ROBOT)
+    with pytest.raises(kt.errors.OptionError, match="report must be True"):
+        kt.rollout(ROBOT, REST, REST, still, DT, steps=1, report="evaluated")  # type: ignore[call-overload]

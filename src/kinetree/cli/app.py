@@ -27,6 +27,7 @@ from kinetree.cli.export import export
 from kinetree.cli.identify import identify
 from kinetree.cli.info import info, zoo
 from kinetree.cli.interruption import Interruption
+from kinetree.cli.learning import play, train
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams, print_lines
 from kinetree.cli.plot import plot
 from kinetree.cli.simulate import simulate
@@ -90,6 +91,7 @@ def find(words: options.Words, most: options.Most = 8) -> None:
 app.command(cls=options.ContactMayStandAlone, rich_help_panel="Motions")(simulate)
 for _panel, _commands in {
     "Motions": (view, plot, sweep),
+    "Learning": (train, play),
     "Robots": (info, check, compare, convert, zoo),
     "Code and parameters": (export, identify),
     "Help and this machine": (find, bench),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 from kinetree.cli import options
 from kinetree.cli.output import print_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
+from kinetree.cli.values import parse_options
 
 __all__ = ["export"]
 
@@ -81,18 +81,11 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def _settings(items: list[str]) -> dict[str, Any]:
-    """Options by name: numbers, true, false and lists as JSON has them, all else as text."""
+    """Options by name."""
     from kinetree.interop.c import to_c
 
-    values: dict[str, Any] = {}
-    for text in items:
-        name, sign, value = (part.strip() for part in text.partition("="))
-        if not sign or not name.isidentifier():
-            raise typer.BadParameter(f"{text!r} is not an option of the form name=value", param_hint="--option")
+    values = parse_options("--option", items)
+    for name in values:
         if name in inspect.signature(to_c).parameters:
             raise typer.BadParameter(f"{name} is given by an option of its own; see --help", param_hint="--option")
-        try:
-            values[name] = json.loads(value)
-        except json.JSONDecodeError:
-            values[name] = value
     return values

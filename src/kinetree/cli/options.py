@@ -23,6 +23,7 @@ __all__ = [
     "FrictionForm",
     "Ground",
     "Integrator",
+    "Learning",
     "Peer",
     "Shapes",
     "SideBySide",
@@ -34,6 +35,7 @@ DEFAULT_ROBOT = "ragdoll"
 Contacts = StrEnum("Contacts", ["all", "partial", "mujoco", "compliant", "rigid"])
 FrictionForm = StrEnum("FrictionForm", ["coulomb", "sigmoid", "stribeck"])
 Ground = StrEnum("Ground", ["nothing", "ground", "slope", "terrain"])
+Learning = StrEnum("Learning", ["ppo", "ars"])
 Integrator = StrEnum(
     "Integrator", ["auto", "rk4", "semi_implicit_euler", "symplectic_euler", "implicitfast", "discrete", "rk45"]
 )
@@ -54,6 +56,13 @@ def _robots(incomplete: str) -> list[str]:
 
     names = [name for name in zoo.names() if name.startswith(incomplete)]
     return names and [*names, *glob(f"{escape(incomplete)}*")]
+
+
+def _tasks(incomplete: str) -> list[str]:
+    """The tasks that a shell offers."""
+    from kinetree.learning.tasks import NAMES
+
+    return [name for name in NAMES if name.startswith(incomplete)]
 
 
 def _argument(metavar: str, help: str, **more: Any) -> Any:
@@ -349,6 +358,38 @@ Interface = Annotated[str, _option(
     "--interface", "NAME", "plain, or casadi for functions that casadi.external loads.", _CODE)]
 Derivatives = Annotated[int | None, _optional(
     "--derivatives", "NUMBER", "How often CasADi can differentiate: 0, 1 or 2.", _CODE)]
+
+# kinetree train and play
+Task = Annotated[str, _argument(
+    "TASK", "What is to be learned: quadruped, hopper, cart_pole, …", autocompletion=_tasks)]
+TaskOptions = Annotated[list[str] | None, _argument(
+    "NAME=VALUE", "Options of the task, such as max_steps=500.")]
+RunFolder = Annotated[Path, _argument("RUN", "The folder of a training.")]
+TrainedFolder = Annotated[Path | None, _optional(
+    "--out -o", "FOLDER", "Where the training goes; by default runs/TASK.", _OUTPUT)]
+LearningAlgorithm = Annotated[Learning, _option(
+    "--algorithm", None, "ppo: proximal policy optimisation, which needs PyTorch; ars: augmented random search.")]
+StepCount = Annotated[float | None, _optional(
+    "--steps", "NUMBER", "Steps of all worlds together, such as 5e6; by default as the task says, or a million.",
+    callback=_positive)]
+TrainingSeed = Annotated[int, _option("--seed", "NUMBER", "Seed of everything that is random.", min=0)]
+WorldCount = Annotated[int | None, _optional(
+    "--worlds", "NUMBER", "Worlds that are stepped at once, with ppo.", min=1)]
+TrainingSettings = Annotated[list[str] | None, _optional(
+    "--set", "NAME=VALUE", "A setting of the algorithm, such as learning_rate=3e-4 (kt.learning.PPO and "
+    "kt.learning.ARS have all); may be repeated.")]
+Resume = Annotated[bool, _option("--resume", "", "Go on with the training in the folder, if there is one.")]
+EvaluateEvery = Annotated[int, _option(
+    "--evaluate-every", "NUMBER", "Iterations between episodes whose motions are kept; 0 for none.", min=0)]
+EpisodeCount = Annotated[int | None, _optional(
+    "--worlds -n", "NUMBER", "How many episodes are shown.", min=1, max=64)]
+EpisodeSeed = Annotated[int, _option("--seed", "NUMBER", "Seed of the episodes.", min=0)]
+EpisodeSteps = Annotated[int | None, _optional(
+    "--steps", "NUMBER", "The longest episode; by default as the task says.", min=1)]
+Strip = Annotated[Path | None, _optional(
+    "--strip", "FILE.png", "Write a picture of some moments side by side.", _OUTPUT)]
+MotionFile = Annotated[Path | None, _optional(
+    "--motion", "FILE.npz", "Write the motion, with observations, actions and rewards.", _OUTPUT)]
 
 # kinetree identify
 Drives = Annotated[bool, _option("--drives", "", "Identify armature, damping and dry friction of the joints, too.")]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kinetree.functions.drives import Passive
     from kinetree.model import Model
 
-__all__ = ["parse_number", "parse_passive", "parse_values"]
+__all__ = ["parse_number", "parse_options", "parse_passive", "parse_values"]
 
 
 def parse_number(text: str) -> float | None:
@@ -42,6 +43,20 @@ def parse_values(
             param_hint=option,
         )
     return np.array([_value(option, item) for item in items])
+
+
+def parse_options(option: str, items: Sequence[str]) -> dict[str, Any]:
+    """Options of the form name=value, by name: numbers, true, false and lists as JSON has them, all else as text."""
+    values: dict[str, Any] = {}
+    for text in items:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or not name.isidentifier():
+            raise typer.BadParameter(f"{text!r} is not an option of the form name=value", param_hint=option)
+        try:
+            values[name] = json.loads(value)
+        except json.JSONDecodeError:
+            values[name] = value
+    return values
 
 
 def parse_passive(text: str, robot: Model) -> Passive:

@@ -25,9 +25,10 @@ from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
 from kinetree.compiler.definition import Array
 from kinetree.compiler.foreign import answered_abroad, framework_among
-from kinetree.compiler.source import Source
+from kinetree.compiler.source import MOST_ARRAYS, Source
 from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
+from kinetree.errors import OptionError
 from kinetree.expr import Port, Program
 from kinetree.garbage import collector_paused
 from kinetree.locks import compiling
@@ -174,6 +175,11 @@ class CompiledFunction:
     @property
     def program(self) -> Program:
         """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
+        if self.arrays >= MOST_ARRAYS:  # inside another program there may be more
+            raise OptionError(
+                f"{self.name} takes {self.arrays} arrays; a compiled function takes at most {MOST_ARRAYS - 1}: join "
+                "some of them, or name fewer parameters and external forces"
+            )
         with compiling:
             if self._program is None:
                 with announced(self.name, self.source.subject), collector_paused():

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, TypeVar
 from kinetree import expr
 from kinetree.announcement import phase
 from kinetree.compiler.definition import Mode
-from kinetree.compiler.source import MOST_ARRAYS, Ports, Source, direction_shape
+from kinetree.compiler.source import Ports, Source, direction_shape
 from kinetree.compiler.specialization import program_to_differentiate, worth_sharing
 from kinetree.compiler.tracing import Trace, current_trace, recorded
-from kinetree.errors import OptionError
 from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Body, Model
 from kinetree.model.fingerprint import digest, fingerprint
@@ -363,8 +362,6 @@ class DerivedSource(Derivation):
     def check(self) -> None:
         """Raise if the function does not exist."""
         self.of.check()
-        if len(self.inputs) + 1 > MOST_ARRAYS:
-            raise OptionError(f"{self.name} would take {len(self.inputs)} arrays, more than a function can")
 
     def key(self, *more: object) -> bytes | None:
         """A key for code: of the function's, and of its transformation."""

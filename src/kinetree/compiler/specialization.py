@@ -27,7 +27,7 @@ from kinetree.compiler.forms.parameters import (
     parameter_quaternions,
     with_parameters,
 )
-from kinetree.compiler.source import MOST_ARRAYS, Source
+from kinetree.compiler.source import Source
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ModelError, OptionError, SingularModelError
 from kinetree.expr import Port, Program, Scalar, TraceTooLongError
@@ -202,7 +202,7 @@ class Specialization:
 
     def check(self) -> None:
         """Raise if the robot has no such function."""
-        definition, forces, parameters = self.definition, self.forces, self.parameters
+        definition, parameters = self.definition, self.parameters
         if parameters and not definition.takes_parameters:
             raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
         varied = [name for name in parameters if has_rows(name)]
@@ -210,14 +210,6 @@ class Specialization:
             raise OptionError(
                 f"{definition.name} takes no parameters with one row per step, such as {varied[0]!r}; they are for "
                 "kt.rollout"
-            )
-        arrays = self._own + len(self.numbers) + len(forces) + len(parameters) + 1
-        if arrays > MOST_ARRAYS:
-            targets = f"{len(self.numbers)} arrays of numbers of constraints, " if self.numbers else ""
-            raise OptionError(
-                f"{definition.name}: {targets}{len(forces)} external forces and {len(parameters)} parameters are "
-                f"{arrays - MOST_ARRAYS} more than one function can take; name fewer, or make a robot with those "
-                "numbers"
             )
         if definition.divides_by_inertia and (singular := always_singular(self.model, parameters)):
             raise SingularModelError(
@@ -238,7 +230,7 @@ class Specialization:
                 f"{definition.name} cannot loop over bodies with parameters that have one row per step, such as "
                 f"{varied[0]!r}; leave out unroll"
             )
-        if forces and not definition.takes_forces:
+        if self.forces and not definition.takes_forces:
             raise OptionError(f"{definition.name} takes no external forces")
 
     def program(self) -> Program:

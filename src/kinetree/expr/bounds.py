@@ -7,7 +7,7 @@ triangular loop), the iterations are enumerated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from kinetree.expr.program import (
     Append,
@@ -31,6 +31,8 @@ __all__ = ["check_bounds"]
 
 _MOST_ROUNDS = 1_000_000
 _FAR = 2**62
+_KNOWN = (Range, Walk)
+"""Loops whose counters are known before the program runs; those of the others are all that their interval has."""
 Interval = tuple[int, int]
 """The smallest and the largest number, both included."""
 
@@ -127,7 +129,9 @@ class _Check:
         if low >= 0 and high < size:
             return
         tables = self._program.tables
-        for number, counters in enumerate(_rounds(around, tables)):
+        bounds = (x for one in around if isinstance(one.over, _KNOWN) for x in one.over.indices)
+        matter = {t.loop for index in (at, *bounds) for t in index.terms}
+        for number, counters in enumerate(_rounds(around, tables, matter)):
             if number > _MOST_ROUNDS:
                 raise IndexError(
                     f"{self._program.name}: whether {at} stays within {what}, which has {size}, would take too long to "
@@ -206,14 +210,15 @@ class _Check:
 
 
 def _rounds(
-    around: Sequence[_Around], tables: Sequence[Sequence[int]], counters: tuple[int, ...] = ()
+    around: Sequence[_Around], tables: Sequence[Sequence[int]], matter: Set[int], counters: tuple[int, ...] = ()
 ) -> Iterator[tuple[int, ...]]:
-    """The counters of nested loops in each iteration."""
+    """The counters of nested loops in each iteration; of loops whose counters do not matter only one, if any."""
     if not around:
         yield counters
         return
     among, over, (low, high) = around[0].among, around[0].over, around[0].interval
-    known = isinstance(over, (Range, Walk))
-    for counter in over.rounds(counters, tables) if known else range(low, high + 1):
+    for counter in over.rounds(counters, tables) if isinstance(over, _KNOWN) else range(low, high + 1):
         if among is None or counter in among:
-            yield from _rounds(around[1:], tables, (*counters, counter))
+            yield from _rounds(around[1:], tables, matter, (*counters, counter))
+            if len(counters) not in matter:
+                break

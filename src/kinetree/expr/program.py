@@ -448,7 +448,7 @@ class Program:
 
     def operation_counts(self) -> Counter[str]:
         """How many of each operation are executed per sample, at most; the golden tests pin the total."""
-        return _counts(self.body, (), self.tables)
+        return _Counting(self.tables).of(self.body, ())
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self.inputs)
@@ -458,31 +458,46 @@ class Program:
         return "\n".join(lines)
 
 
-def _counts(block: Block, counters: tuple[int, ...], tables: Sequence[Sequence[int]]) -> Counter[str]:
-    total = Counter([s.op for s in block.statements if isinstance(s, Instruction)])
-    for s in block.statements:
-        if isinstance(s, Call):
-            total += s.program.operation_counts()
-        elif isinstance(s, Switch):
-            total += _counts(s.cases[s.on.at(counters, tables)], counters, tables)
-        elif isinstance(s, Loop):
-            rounds = list(s.over.rounds(counters, tables))
-            alike = not _asks_for(s.body, len(counters))
-            for counter in rounds[:1] if alike else rounds:
-                for op, count in _counts(s.body, (*counters, counter), tables).items():
-                    total[op] += count * (len(rounds) if alike else 1)
-    return total
+class _Counting:
+    """The operations of blocks, each counted once for all counters of loops around it on which they do not depend."""
 
+    def __init__(self, tables: Sequence[Sequence[int]]) -> None:
+        self._tables = tables
+        self._asked: dict[int, list[int]] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], Counter[str]] = {}
 
-def _asks_for(block: Block, counter: int) -> bool:
-    """Whether it depends on the counter of a loop around the block which statements inside are executed."""
-    bounds: list[Index] = []
-    for s in block.all_statements():
-        if isinstance(s, Switch):
-            bounds.append(s.on)
-        elif isinstance(s, Loop):
-            bounds += s.over.indices
-    return any(term.loop == counter for bound in bounds for term in bound.terms)
+    def of(self, block: Block, counters: tuple[int, ...]) -> Counter[str]:
+        key = id(block), tuple([counters[k] for k in self._asks_for(block) if k < len(counters)])
+        if key not in self._known:
+            self._known[key] = self._counted(block, counters)
+        return self._known[key]
+
+    def _counted(self, block: Block, counters: tuple[int, ...]) -> Counter[str]:
+        total = Counter([s.op for s in block.statements if isinstance(s, Instruction)])
+        for s in block.statements:
+            if isinstance(s, Call):
+                total += s.program.operation_counts()
+            elif isinstance(s, Switch):
+                total += self.of(s.cases[s.on.at(counters, self._tables)], counters)
+            elif isinstance(s, Loop):
+                rounds = list(s.over.rounds(counters, self._tables))
+                alike = len(counters) not in self._asks_for(s.body)
+                for counter in rounds[:1] if alike else rounds:
+                    for op, count in self.of(s.body, (*counters, counter)).items():
+                        total[op] += count * (len(rounds) if alike else 1)
+        return total
+
+    def _asks_for(self, block: Block) -> list[int]:
+        """The loops, from the outermost one on, on whose counters it depends which statements inside are executed."""
+        if id(block) not in self._asked:
+            bounds: list[Index] = []
+            for s in block.all_statements():
+                if isinstance(s, Switch):
+                    bounds.append(s.on)
+                elif isinstance(s, Loop):
+                    bounds += s.over.indices
+            self._asked[id(block)] = sorted({term.loop for bound in bounds for term in bound.terms})
+        return self._asked[id(block)]
 
 
 def _write(block: Block, numbers: dict[int, int], number: int, indent: str, program: Program, lines: list[str]) -> None:

@@ -26,6 +26,7 @@ from kinetree.model import Model
 __all__ = [
     "MOST_ERROR",
     "TOO_LONG",
+    "EvaluatedRollout",
     "ReportedRollout",
     "first_of",
     "flagged",
@@ -66,6 +67,19 @@ class ReportedRollout(NamedTuple):
     residual in m/s."""
     flagged: NDArray[np.bool_]
     """Steps (…, T) that were not solved, or that make energy: their states are not to be trusted."""
+
+
+class EvaluatedRollout(NamedTuple):
+    """The result of `kt.rollout` with `report="evaluated"`."""
+
+    states: Array
+    """The states after each step, [q, v] (…, T, nq + nv), and the activations of actuators."""
+    q: Array
+    """The configuration at which each step evaluated forces last (…, T, nq)."""
+    v: Array
+    """The velocity there (…, T, nv)."""
+    qdd: Array
+    """The acceleration at which contacts and limits pushed there (…, T, nv)."""
 
 
 def most_error(error: Array, setting: Setting) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -21,7 +22,7 @@ from kinetree.functions.contact_options import (
     contact_option,
     contact_switch,
 )
-from kinetree.functions.contact_reports import ReportedRollout, flagged, warn_of_unsolved
+from kinetree.functions.contact_reports import EvaluatedRollout, ReportedRollout, flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limits_option, passive_option, switched_on
@@ -70,11 +71,11 @@ _OPTIONS = {
 
 
 def _definition(
-    *, commands: bool = False, tells: bool = False, counts: bool = True, sleeps: bool = False
+    *, commands: bool = False, tells: tuple[str, ...] = (), counts: bool = True, sleeps: bool = False
 ) -> Definition:
-    """Steps under joint forces, or commands; with the error of each after its state; as many as the option `steps`
+    """Steps under joint forces, or commands; with what each tells after its state; as many as the option `steps`
     says, or one per row of tau in the call, so that a new number of steps compiles nothing."""
-    kind = StepKind(False, commands, commands, exchanges=False, sleeps=sleeps, tells=("error",) if tells else ())
+    kind = StepKind(False, commands, commands, exchanges=False, sleeps=sleeps, tells=tells)
     name = "actuated_rollout" if commands else "rollout"
     return step_definition(name, kind, {**_OPTIONS, "steps": _steps} if counts else _OPTIONS)
 
@@ -83,14 +84,14 @@ ROLLOUT, ACTUATED_ROLLOUT = _definition(), _definition(commands=True)
 _ANY_LENGTH, _ACTUATED = _definition(counts=False), _definition(commands=True, counts=False)
 _OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT}
 """Definitions of any number of steps, and the same ones whose number of steps is an option."""
-_WITH_ERRORS = {
-    (_ANY_LENGTH if not commands else _ACTUATED, sleeps): _definition(
-        commands=commands, tells=True, counts=False, sleeps=sleeps
+_TELLING = {
+    (_ANY_LENGTH if not commands else _ACTUATED, sleeps, evaluated): _definition(
+        commands=commands, tells=("evaluated", "error") if evaluated else ("error",), counts=False, sleeps=sleeps
     )
-    for commands in (False, True)
-    for sleeps in (False, True)
+    for commands, sleeps, evaluated in product((False, True), repeat=3)
 }
-"""Rollouts that also tell how exactly each step was solved, in which bodies may sleep or not."""
+"""Rollouts that also tell how exactly each step was solved, in which bodies may sleep or not, and perhaps where forces
+were evaluated last."""
 
 
 class _Options(TypedDict, total=False):
@@ -177,6 +178,22 @@ def rollout(
 ) -> ReportedRollout: ...
 
 
+@overload
+def rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    dt: ArrayLike | None = None,
+    f_ext: ExternalForces | None = None,
+    *,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    report: Literal["evaluated"],
+    **options: Unpack[_Options],
+) -> EvaluatedRollout: ...
+
+
 @defined_by(ROLLOUT)
 def rollout(
     robot: Model,
@@ -200,11 +217,11 @@ def rollout(
     divide: bool = True,
     gradient_softness: float = 0.0,
     on_unactuated: OnUnactuated = "allow",
-    report: bool = False,
+    report: bool | Literal["evaluated"] = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
-) -> Array | ControlledRollout | ReportedRollout:
+) -> Array | ControlledRollout | ReportedRollout | EvaluatedRollout:
     """Simulate many motions at once: the states after each step, under joint forces that are given or computed.
 
     All steps run inside one kernel, with motions side by side in its lanes and on threads. The model has rigid bodies,
@@ -266,12 +283,17 @@ def rollout(
             Another warning, with or without a report, says where contacts have an error above 1e-8, and rigid contacts
             a residual above 1e-6 m/s if they are accurate, above 1 m/s otherwise. With a controller both numbers are
             recorded["contact.error"] and recorded["flagged"].
+            "evaluated" returns where each step evaluated forces last: q, v and the acceleration qdd at which contacts
+            push, that is, at the beginning of the step, and with "rk4" at its fourth stage. What MuJoCo derives from
+            the state (xpos, cvel, cfrc_ext, sensors) is of this state after mj_step, and not of that after the step;
+            `kt.contact.contact_forces` of them are the forces that acted. Also in programs; not with "midpoint".
         out: an array for the result, (…, T, nq + nv), of the result's dtype.
 
     Returns:
         The states after each step, [q, v] (…, T, nq + nv); with ctrl [q, v, act] (…, T, nq + nv + na). With
-        report=True (states, contact_error, flagged), the latter two of shape (…, T). With a controller (states,
-        recorded): recorded is a dict of its results other than tau, with one row per step.
+        report=True (states, contact_error, flagged), the latter two of shape (…, T); with "evaluated" (states, q, v,
+        qdd). With a controller (states, recorded): recorded is a dict of its results other than tau, with one row per
+        step.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
@@ -322,7 +344,8 @@ def rollout(
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
-            divide=divide, report=_report_option(report), parameters=parameters, out=out, threads=threads,
+            divide=divide, report=_report_option(report, is_controlled=True) is True, parameters=parameters, out=out,
+            threads=threads,
         )  # fmt: skip
     _refuse_what_controllers_take(
         tau, {"steps": steps, "arguments": arguments, "rows": rows, "state": state, "control_dt": control_dt}
@@ -334,12 +357,12 @@ def rollout(
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
         tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
-        if not _has_errors(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
+        if not _tells(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
             return actuated_rollout(model, q, v, act, tau, ctrl, dt, known, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
         return _reported(definition, model, begin, held, dt, known, report=report, **more)
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
-    if _has_errors(model, contact, (q, v, tau, dt, known, parameters), report):
+    if _tells(model, contact, (q, v, tau, dt, known, parameters), report):
         return _reported(_ANY_LENGTH, model, (q, v), (tau,), dt, known, report=report, **more)
     return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)[0]
 
@@ -507,7 +530,7 @@ def _run(
             parameters=None if parameters is None else dict(zip(parameters, xs[last:], strict=True)), **switches,
         )  # fmt: skip
         ends = found[..., parts - 1 :: parts, :]
-        if definition in _WITH_ERRORS.values():
+        if definition in _TELLING.values():
             ends[..., -1] = np.fmax.reduceat(found[..., -1], np.arange(0, found.shape[-2], parts), axis=-1)
         return ends
 
@@ -539,9 +562,12 @@ def _refuse_functions(computed: Mapping[Any, Any]) -> None:
             )
 
 
-def _report_option(report: object) -> bool:
-    if report is not True and report is not False:
-        raise OptionError(f"rollout: report must be True, for the errors of contacts, or False, not {report!r:.60}")
+def _report_option(report: object, *, is_controlled: bool = False) -> bool | Literal["evaluated"]:
+    if report is not True and report is not False and (report != "evaluated" or is_controlled):
+        also = "" if is_controlled else ', "evaluated" for where forces were evaluated'
+        raise OptionError(
+            f"rollout: report must be True, for the errors of contacts{also}, or False, not {report!r:.60}"
+        )
     return report
 
 
@@ -554,15 +580,15 @@ def _check_motors(model: Model, tau: ArrayLike | Program | None, on_unactuated: 
         check_motors(model, tau, on_unactuated)
 
 
-def _has_errors(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
-    """Whether steps have errors to report."""
+def _tells(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
+    """Whether steps have something to report."""
     _report_option(report)
     if report is False and not contact_switch(model, contact):
         return False
     are_arrays = _are_arrays(given)
-    if report and not are_arrays and trace_in_progress() is not None:
+    if report is True and not are_arrays and trace_in_progress() is not None:
         raise OptionError("rollout: report=True returns what became of the steps, and is not for use in programs")
-    return are_arrays
+    return are_arrays or report == "evaluated"
 
 
 def _reported(
@@ -573,21 +599,33 @@ def _reported(
     dt: ArrayLike,
     f_ext: ExternalForces | None,
     *,
-    report: bool,
+    report: bool | Literal["evaluated"],
     out: Array | None,
     **more: Any,
-) -> Array | ReportedRollout:
+) -> Array | ReportedRollout | EvaluatedRollout:
     """A rollout, with the errors of its steps if they are asked for; a warning says if contacts were not solved."""
+    are_arrays = _are_arrays((*state, *rows, dt, f_ext, more["parameters"]))
+    is_evaluated = report == "evaluated"
+    if is_evaluated:
+        _check_evaluated(model, more["integrator"], (*state, *rows, dt), out)
     constraints = contact_option(model, more["contact"]) if more["integrator"] != "midpoint" else None
-    sleeps = constraints is not None and constraints.sleep is not None
+    sleeps = are_arrays and constraints is not None and constraints.sleep is not None
     if sleeps and (changing := [name for name in more["parameters"] or () if str(name).endswith(ROWS)]):
         refuse_sleep(constraints, f"{changing[0]} could move what they rest on")
-    unread = [np.zeros(n, dtype_beside(state[0])) for n in (*([model.nv] if sleeps else []), 1)]
-    definition = _WITH_ERRORS[definition, sleeps]
+    q, v = state[:2]
+    told = [model.nv] * sleeps + [model.nq, model.nv, model.nv] * is_evaluated + [1]
+    unread: list[Any] = [np.zeros(n, dtype_beside(q)) for n in told]
+    if is_evaluated:
+        unread[-4] = q  # a configuration, whose quaternions are checked
+    definition = _TELLING[definition, sleeps, is_evaluated]
     whole, divided = _run(definition, model, (*state, *unread), rows, dt, f_ext, out=None, **more)
-    states, error = whole[..., : -sum(map(len, unread))], whole[..., -1]
-    if constraints is not None:
+    states, error = whole[..., : -sum(told)], whole[..., -1]
+    if constraints is not None and are_arrays:
         warn_of_unsolved("rollout", error, 3, constraints.setting)
+    if is_evaluated:
+        n, end = model.nv, whole.shape[-1] - 1
+        parts = whole[..., end - 2 * n - model.nq : end - 2 * n], whole[..., end - 2 * n : end - n]
+        return EvaluatedRollout(states, *parts, whole[..., end - n : end])
     if out is not None:
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states
@@ -595,9 +633,19 @@ def _reported(
     if not report:
         return states
     setting = None if constraints is None else constraints.setting
-    q, v = state[:2]
     wrong = flagged("rollout", model, setting, (q, v), states, error, more["parameters"], 3, divided)
     return ReportedRollout(states, error, wrong)
+
+
+def _check_evaluated(model: Model, integrator: Integrator | None, given: Sequence[Any], out: Array | None) -> None:
+    """Raise OptionError where a rollout cannot say where it evaluated forces."""
+    what = 'rollout: report="evaluated"'
+    if rollout_integrator_option(model, integrator) == "midpoint":
+        raise OptionError(f'{what} is for integrators with stages; "midpoint" has none')
+    if framework_among(given):
+        raise OptionError(f"{what} is for NumPy's arrays and programs")
+    if out is not None:
+        raise OptionError(f"{what} returns several arrays; leave out= out")
 
 
 def _refuse_what_controllers_take(tau: object, given: Mapping[str, object]) -> None:

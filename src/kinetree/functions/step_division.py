@@ -101,7 +101,7 @@ class _Stiff(NamedTuple):
         if steep.has_servos[1] or varied:
             swinging, springs = with_slopes(robot, none, none, steep.swinging), ["spring"]
             spring += [f"joint.{name}.stiffness" for name in varied]
-        searches = Search.of(braking, friction, damping), Search.of(swinging, springs, spring)
+        searches = Search.of(braking, friction, damping, robot), Search.of(swinging, springs, spring, robot)
         decay, swing = [
             fastest_anywhere(moving, search.root**2)
             for moving, search in zip((braking, swinging), searches, strict=True)

@@ -34,6 +34,14 @@ if TYPE_CHECKING:
 __all__ = ["StepKind", "step_definition", "steps", "steps_of"]
 
 
+_TOLD: Mapping[str, Mapping[str, Size]] = {
+    "error": {"error": 1},
+    "qdd": {"qdd": "nv"},
+    "evaluated": {"evaluated_q": "nq", "evaluated_v": "nv", "evaluated_qdd": "nv"},
+}
+"""The numbers that a step may report, with sizes."""
+
+
 @record(frozen=True, slots=True)
 class StepKind:
     """The settings of steps, other than torques."""
@@ -47,7 +55,8 @@ class StepKind:
     exchanges: bool = True
     """Whether the energies exchanged are part of the state."""
     tells: tuple[str, ...] = ()
-    """The numbers that each step reports of its contacts: "error", "qdd", or both."""
+    """The numbers that each step reports: "error" and "qdd" of its contacts, and "evaluated", where its last stage
+    evaluated the acceleration (q, v, and that)."""
     sleeps: bool = False
     """Whether bodies may sleep; the numbers of their trees are then part of the state."""
 
@@ -57,8 +66,7 @@ class StepKind:
         act: dict[str, Size] = {"act": "na"} if self.activations else {}
         exchanged: dict[str, Size] = {"exchanged": 2} if self.exchanges else {}
         trees: dict[str, Size] = {"trees": "nv"} if self.sleeps else {}
-        sizes: dict[str, Size] = {"error": 1, "qdd": "nv"}
-        told = {name: sizes[name] for name in self.tells}
+        told = {name: size for which in self.tells for name, size in _TOLD[which].items()}
         return {"q": "nq", "v": "nv", **act, **exchanged, **trees, **told}
 
     @property
@@ -108,7 +116,9 @@ def _steps(
     def rows(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Numbers]:
         powers = [algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)] if kind.exchanges else []
         error: list[Numbers] = [[found.error]] if "error" in kind.tells else []
-        return [*powers, *error, *([tree.numbers(found.solved[1:], "nv")] if "qdd" in kind.tells else [])]
+        solved: list[Numbers] = [tree.numbers(found.solved[1:], "nv")] if {"qdd", "evaluated"} & {*kind.tells} else []
+        at = [tree.numbers(q[1:], "nq"), tree.numbers(v[1:], "nv")] if "evaluated" in kind.tells else []
+        return [*powers, *error, *at, *solved]
 
     end = algorithms.step(tree, method, q, v, dt, loads, act, stages=stages, rows=rows)
     ends: list[Any] = [end.q, end.v]
@@ -120,6 +130,8 @@ def _steps(
         ends.append([e + dt * total for e, total in zip(x["exchanged"], weighted, strict=True)])
     if kind.sleeps:
         ends.append(end.trees)
+    if "evaluated" in kind.tells:
+        ends += [tree.split(x, space)[1:] for x, space in zip(end.reported[-1][-3:], ("nq", "nv", "nv"), strict=True)]
     if "error" in kind.tells:
         ends.append([end.largest(int(kind.exchanges))])
     if "qdd" in kind.tells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -225,8 +226,10 @@ class Search(NamedTuple):
     """Seeds and weights of all rounds; most motions have few different numbers of looks at a time."""
 
     @classmethod
-    def of(cls, robot: Model, passive: Sequence[str], parameters: Sequence[str] = ()) -> Search:
-        """The search for what the named passive forces do, with the named parameters given."""
+    def of(
+        cls, robot: Model, passive: Sequence[str], parameters: Sequence[str] = (), owner: Model | None = None
+    ) -> Search:
+        """The search for what the named passive forces do, with the named parameters given; it is kept by its owner."""
         slopes = spring_stiffness(robot, passive) + steepest_friction(robot, passive)
         root = np.sqrt(np.maximum(slopes, 0.0))  # what feeds energy in is not stiff
         shared = robot.tree.coordinates
@@ -234,9 +237,11 @@ class Search(NamedTuple):
         seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
         weights = [float(name in passive) for name in ("damping", "friction", "spring")]
 
+        kept: Callable[[], Any] = weakref.ref(robot) if robot is owner else lambda: robot
+
         @cache
         def kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
-            search: Any = compile_function(robot, stiffest, parameters=parameters)
+            search: Any = compile_function(kept(), stiffest, parameters=parameters)
             return search, search.__self__.unchecked()
 
         return cls(root, rates, seed, weights, kernels, {})

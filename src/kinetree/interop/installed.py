@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from importlib.metadata import packages_distributions, version
 
 from kinetree.errors import MissingPackageError
 
@@ -16,7 +17,8 @@ def check_installed(adapter: str, package: str, oldest: tuple[int, int] = (0, 0)
     `adapter` is the function that the user called; the package is also the name of kinetree's extra.
     """
     try:
-        found: str = importlib.import_module(package).__version__
+        module = importlib.import_module(package)
+        found: str = getattr(module, "__version__", None) or version(packages_distributions()[package][0])
     except ImportError:
         raise MissingPackageError(f"{adapter} needs {package}: pip install 'kinetree[{package}]'") from None
     if tuple(map(int, re.findall(r"\d+", found)[:2])) < oldest:

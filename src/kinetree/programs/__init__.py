@@ -6,7 +6,7 @@ with _lazy_names(__name__):
     from kinetree.compiler.compiled import BareFunction
     from kinetree.compiler.hooks import DeviceFunction
     from kinetree.programs.argument import Argument
-    from kinetree.programs.loops import fori, scan
+    from kinetree.programs.loops import fori, scan, when
     from kinetree.programs.program import Program, program
 
-__all__ = ["Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan"]
+__all__ = ["Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan", "when"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.tracing import Trace, as_symbolic
-from kinetree.expr import Index, Memory, Range, Scalar
+from kinetree.expr import Index, Memory, Range, Scalar, Symbol, select
 from kinetree.expr.recording import Effect, LoopEffect, StoreEffect, SwitchEffect
 from kinetree.symbolic import SymbolicArray
 from kinetree.symbolic.array import made
@@ -98,17 +98,34 @@ class Recording:
 
         def iteration(values: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
             following, _ = body(_filled(first, values))
-            return [x for leaf in following for x in leaf.flat_elements()], until(following)
+            return _numbers(following), until(following)
 
-        begin = [x for leaf in first for x in leaf.flat_elements()]
-        last = recorder.repeat(self._count, begin, iteration)
-        if _stores(recorder.graph.effects[-1]):
-            refuse(
-                "kt.programs.fori: a loop with until= contains another loop whose results are in memory, a "
-                "kt.programs.scan or one with a large state, and samples that have ended could not keep theirs; "
-                "write the inner steps out with Python's for, or make its state smaller"
-            )
+        last = recorder.repeat(self._count, _numbers(first), iteration)
+        self._refuse_stores("kt.programs.fori: a loop with until=", "samples that have ended")
         return _filled(first, last)
+
+    def run_where(
+        self, needed: Scalar, first: Sequence[SymbolicArray], body: Callable[[Arrays], Arrays]
+    ) -> list[SymbolicArray]:
+        """Record a step that changes the state where `needed` is not zero, and may be left out elsewhere."""
+
+        def step(values: Sequence[Scalar]) -> list[Scalar]:
+            following = _numbers(body(_filled(first, values)))
+            return [select(needed, new, old) for new, old in zip(following, values, strict=True)]
+
+        if not isinstance(needed, Symbol):
+            return list(body(first)) if needed else list(first)
+        last = self._recorder.unless(1.0 - needed, _numbers(first), step)
+        self._refuse_stores("kt.programs.when: the step", "samples that do not need it")
+        return _filled(first, last)
+
+    def _refuse_stores(self, what: str, who: str) -> None:
+        if _stores(self._recorder.graph.effects[-1]):
+            refuse(
+                f"{what} contains a loop whose results are in memory, a kt.programs.scan or one with a large state, "
+                f"and {who} could not keep theirs; write the inner steps out with Python's for, or make its state "
+                "smaller"
+            )
 
     def _leaves(
         self, first: Sequence[SymbolicArray], state: Sequence[Memory | None], values: Sequence[Scalar]
@@ -120,6 +137,10 @@ class Recording:
             _array(carried[k] if memory is None else _all(memory), x.shape, x.dtype)
             for k, (memory, x) in enumerate(zip(state, first, strict=True))
         ]
+
+
+def _numbers(arrays: Sequence[SymbolicArray]) -> list[Scalar]:
+    return [x for array in arrays for x in array.flat_elements()]
 
 
 def _filled(first: Sequence[SymbolicArray], values: Sequence[Scalar]) -> list[SymbolicArray]:

@@ -1,4 +1,4 @@
-"""Loops of a program, `fori` and `scan`: Python's own loops on plain arrays, one loop of the program in a trace."""
+"""Loops of a program, `fori` and `scan`, and steps that are left out, `when`: Python's own on plain arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinetree.programs.loop_state import Outputs, State, described
 from kinetree.symbolic import SymbolicArray
 from kinetree.symbolic.refusals import refuse, user_line
 
-__all__ = ["fori", "scan"]
+__all__ = ["fori", "scan", "when"]
 
 
 def fori(
@@ -117,6 +117,45 @@ def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: 
     return _scan(step, state, form, arrays, count)
 
 
+def when(condition: Any, step: Callable[[Any], Any], state: Any) -> Any:
+    """`step(state)` where a condition holds, and the state elsewhere; left out where no sample needs it.
+
+    In a program the step is recorded once. Samples that are computed together take it if any of them needs it, so it
+    costs little if the condition seldom holds: a reset, a search that is rarely needed. Its result makes no difference
+    to the others. With plain arrays, outside of programs, it is an `if`.
+
+    Args:
+        condition: one truth value of the program.
+        step: takes the state and returns the next one, of the same form, shapes and kinds of numbers.
+        state: as for `kt.programs.fori`; all of it is carried as values, and the step cannot contain loops whose
+            outputs or state are in memory.
+
+    Returns:
+        The next state, in the same form.
+
+    Raises:
+        ShapeError: the step returns a state of other shapes, or of another form, or the condition is not one truth
+            value.
+        ProgramError: the step contains a loop whose results are in memory.
+
+    >>> import kinetree as kt
+    >>> @kt.program(x=3)
+    ... def unit_if_long(x):
+    ...     return kt.programs.when(x @ x > 1.0, lambda x: x / np.linalg.norm(x), x)
+    >>> unit_if_long([[3.0, 0.0, 4.0], [0.1, 0.0, 0.2]])
+    array([[0.6, 0. , 0.8],
+           [0.1, 0. , 0.2]])
+    """
+    trace = trace_in_progress()
+    loop = State("kt.programs.when", step, state, trace)
+    if trace is None:
+        is_needed = _truth(condition, "kt.programs.when: the condition is")
+        return loop.filled(loop.next(step(loop.filled(loop.first))) if is_needed else loop.first)
+    needed = _truth_inside(condition, "kt.programs.when: the condition is")
+    last = Recording(trace, 1).run_where(needed, loop.first, lambda leaves: loop.next(step(loop.filled(leaves))))
+    return loop.filled(last)
+
+
 def _fori(
     counters: range, body: Callable[[Any, Any], Any], state: Any, until: Callable[[Any], Any] | None = None
 ) -> Any:
@@ -130,7 +169,7 @@ def _fori(
         leaves = loop.first
         for k in counters:
             leaves = loop.next(body(k, loop.filled(leaves)))
-            if until is not None and _truth(until(loop.filled(leaves))):
+            if until is not None and _truth(until(loop.filled(leaves)), _UNTIL):
                 break
         return loop.filled(leaves)
     recording = Recording(trace, len(counters))
@@ -139,28 +178,29 @@ def _fori(
     def one(leaves: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         return loop.next(body(recording.row(numbers), loop.filled(leaves))), ()
 
-    ends = None if until is None else lambda leaves: _truth_inside(until(loop.filled(leaves)))
+    ends = None if until is None else lambda leaves: _truth_inside(until(loop.filled(leaves)), _UNTIL)
     return loop.filled(recording.run(loop.first, one, ends)[0])
 
 
-def _truth(x: Any) -> bool:
-    """Whether a loop ends."""
+def _truth(x: Any, what: str) -> bool:
+    """One truth value; `what` says whose."""
     found = np.asarray(x)
     if found.shape != () or found.dtype != np.bool_:
-        raise ShapeError(f"{user_line()}: kt.programs.fori: until returned {described(x)}; {_ONE_TRUTH}")
+        raise ShapeError(f"{user_line()}: {what} {described(x)}; {_ONE_TRUTH}")
     return bool(found)
 
 
-def _truth_inside(x: Any) -> Any:
+def _truth_inside(x: Any, what: str) -> Any:
     """The same in a trace: the number of a truth value."""
     if not isinstance(x, SymbolicArray):
-        return float(_truth(x))
+        return float(_truth(x, what))
     if x.shape != () or x.dtype != np.bool_:
-        raise ShapeError(f"{user_line()}: kt.programs.fori: until returned {described(x)} of {x.dtype}; {_ONE_TRUTH}")
+        raise ShapeError(f"{user_line()}: {what} {described(x)} of {x.dtype}; {_ONE_TRUTH}")
     return x.flat_elements()[0]
 
 
-_ONE_TRUTH = "it says with one truth value, such as error < 1e-9 or np.all(error < 1e-9), whether the loop ends"
+_UNTIL = "kt.programs.fori: until returned"
+_ONE_TRUTH = "it is one truth value, such as error < 1e-9 or np.all(error < 1e-9)"
 
 
 def _scan(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any], count: int) -> tuple[Any, Any]:

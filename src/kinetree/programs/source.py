@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.tracing import current_trace
-from kinetree.errors import OptionError
 from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Model
 from kinetree.model.fingerprint import digest
@@ -65,12 +63,7 @@ class ProgramSource:
         return {k: a.robot for k, a in enumerate(self.arguments.values()) if a.robot is not None}
 
     def check(self) -> None:
-        """Raise if there are more arguments than a function can take."""
-        if len(self.inputs) >= MOST_ARRAYS:
-            raise OptionError(
-                f"{self.name} takes {len(self.inputs)} arrays; a compiled function takes at most {MOST_ARRAYS - 1}: "
-                "join some of them"
-            )
+        """Every program can be made."""
 
     def program(self) -> Program:
         """The statements."""

@@ -25,6 +25,7 @@ from kinetree.model import Joint, Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.number_files.csv_tables import write_table
 from kinetree.records import record
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.shown import RecordedMotion, Shown, plot
@@ -94,6 +95,60 @@ class Trajectory(TrajectoryArrays, Shown):
     >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
     <Trajectory of 'double_pendulum': 1 s in steps of 0.001 s, rk4; q (1001, 2), v (1001, 2)>
     """
+
+    @classmethod
+    def of_states(
+        cls,
+        robot: Model,
+        q: ArrayLike,
+        v: ArrayLike,
+        dt: float,
+        *,
+        integrator: str = "",
+        recorded: Mapping[str, NDArray[Any]] | None = None,
+        ended: ArrayLike | None = None,
+    ) -> Trajectory:
+        """A motion that something else has computed, to be shown and kept: of an environment, a robot or a planner.
+
+        Args:
+            robot: the robot.
+            q: configurations (…, T, nq).
+            v: velocities (…, T, nv).
+            dt: the time from row to row, s.
+            integrator: a name for what computed it.
+            recorded: other arrays (…, T, *shape), by name.
+            ended: when each motion ended (…,), s; by default at the last row.
+
+        Returns:
+            The motion; its accelerations, torques and energies are not known, NaN.
+
+        Raises:
+            ShapeError: arrays do not fit the robot, or each other.
+
+        >>> import kinetree as kt
+        >>> import numpy as np
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> q = np.linspace([0.0, 0.0], [1.0, 0.5], 11)
+        >>> kt.sim.Trajectory.of_states(robot, q, np.full((11, 2), [1.0, 0.5]), 0.1, integrator="a plan")
+        <Trajectory of 'double_pendulum': 1 s in steps of 0.1 s, a plan; q (11, 2), v (11, 2)>
+        """
+        q = real_array("q", q, f"(…, T, {robot.nq})")
+        v = real_array("v", v, f"(…, T, {robot.nv})")
+        rows = q.shape[:-1]
+        if q.ndim < 2 or q.shape[-1] != robot.nq or v.shape != (*rows, robot.nv):
+            raise ShapeError(f"q is (…, T, {robot.nq}) and v (…, T, {robot.nv}), not {q.shape} and {v.shape}")
+        for name, x in (recorded or {}).items():
+            if x.shape[: len(rows)] != rows:
+                raise ShapeError(f"recorded[{name!r}] is {(*rows, '…')}, one row per moment, not {x.shape}")
+        unknown, of_v = np.full(rows, np.nan), np.full(v.shape, np.nan)
+        time = np.arange(rows[-1], dtype=np.float64) * dt
+        names: dict[str, Any] = {**coordinate_names(robot)}
+        return cls(
+            robot=robot.name, integrator=integrator, dt=dt, substeps=1, time=time, q=q, v=v, qdd=of_v, tau=of_v,
+            kinetic=unknown, potential=unknown, work=unknown, dissipated=unknown, **names,
+            recorded=recorded or {}, ended=np.broadcast_to(time[-1] if ended is None else ended, rows[:-1]).copy(),
+            kept=KeptRobot(robot),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         batch = f"{self.shape} motions, " if self.shape else ""

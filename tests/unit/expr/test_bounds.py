@@ -53,6 +53,50 @@ def test_a_triangle_is_gone_through_round_by_round() -> None:
         made(differences(1))
 
 
+def test_loops_whose_counters_do_not_matter_are_not_gone_through() -> None:
+    """There are two million rounds, but the place depends on the loops around that of a million alone."""
+
+    def differences(extra: int) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            with recorder.loop(Range(Index(0), Index(N))) as i, recorder.loop(Range(Index(0), Index(1_000_000))):
+                stop = recorder.look_up([k + 1 + extra for k in range(N)], i)
+                with recorder.loop(Range(Index(0), stop)) as j:
+                    recorder.outputs[0][i - j] = recorder.inputs[0][i]
+
+        return record
+
+    made(differences(0))
+    with pytest.raises(IndexError, match=r"place -1 of the array 'y', which has 10, at the counters \(0, 0, 1\)"):
+        made(differences(1))
+
+
+def test_a_loop_whose_counter_does_not_matter_may_have_no_rounds() -> None:
+    def following(starts: list[int]) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            with recorder.loop(Range(Index(0), Index(N))) as i:
+                start = recorder.look_up(starts, i)
+                with recorder.loop(Range(start, Index(2))):
+                    recorder.outputs[0][i + 1] = recorder.inputs[0][i]
+
+        return record
+
+    made(following([0, 1] * 4 + [0, 2]))
+    with pytest.raises(IndexError, match=r"place 10 of the array 'y', which has 10, at the counters \(9, 1\)"):
+        made(following([0, 1] * 5))
+
+
+def test_operations_are_counted_for_the_counters_that_they_depend_on() -> None:
+    def record(recorder: Recorder) -> None:
+        with recorder.loop(Range(Index(0), Index(4))) as i:
+            with recorder.loop(Range(Index(0), Index(5))) as j, recorder.loop(Range(Index(0), i)):
+                recorder.outputs[0][j] = recorder.inputs[0][j] * 2.0
+            with recorder.loop(Range(Index(0), Index(3))) as k, recorder.loop(Range(k, i + 4)):
+                recorder.outputs[0][k] = recorder.inputs[0][k] + 1.0
+
+    found = made(record).operation_counts()
+    assert dict(found) == {"mul": 5 * (0 + 1 + 2 + 3), "add": sum(i + 4 - k for i in range(4) for k in range(3))}
+
+
 def test_counters_from_the_beginnings_of_spans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Places from the beginning of a span on: as many as the longest span has."""
     monkeypatch.setattr("kinetree.expr.bounds._MOST_ROUNDS", 0)

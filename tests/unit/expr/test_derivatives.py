@@ -195,7 +195,7 @@ def test_each_operation_has_the_derivative_that_differences_find(op: str) -> Non
 @pytest.mark.parametrize("op", sorted(op for op in set(OPS) - OF_SOLUTIONS if OPS[op].arity > 1))
 @pytest.mark.parametrize("constant", [0.0, 1.0, -1.0, 0.7])
 def test_constant_arguments_fold_to_the_same_derivative(op: str, constant: float) -> None:
-    x = np.array([0.83, -0.45, 0.61])[: OPS[op].arity]
+    x = np.array([0.83, -0.45, 0.61, 0.3, 0.9, -0.7])[: OPS[op].arity]
     whole = of_one_operation(op)
     for k in range(len(x)):
         if op == "div" and k == 1 and constant == 0.0:

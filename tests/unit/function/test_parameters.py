@@ -119,8 +119,22 @@ def test_steps_on_the_manifold_depend_on_no_parameter(robot: kt.Model) -> None:
 def test_more_parameters_than_a_ufunc_takes_are_refused(robot: kt.Model) -> None:
     names = [name for name in robot.parameter_names if name.startswith("body.")]
     names += [name for name in robot.parameter_names if name.startswith("joint.")]
-    with pytest.raises(kt.errors.OptionError, match="more than one function can take"):
+    with pytest.raises(kt.errors.OptionError, match="arrays; a compiled function takes at most 63"):
         kt.compile(kt.zoo.load("humanoid"), kt.crba, parameters=kt.zoo.load("humanoid").parameter_names)
+
+
+def test_there_may_be_more_in_a_program() -> None:
+    robot = kt.zoo.load("humanoid")
+    names = [name for name in robot.parameter_names if name.endswith((".mass", ".inertia", ".armature"))]
+    own = {name: robot.parameter(name) for name in names}
+    assert len(own) > 64
+
+    @kt.program(q=robot, scale=())
+    def forces(q: Any, scale: Any) -> Any:
+        return kt.gravity_forces(robot, q, parameters={name: scale * x for name, x in own.items()})
+
+    q = robot.random(0)
+    np.testing.assert_allclose(forces(q, 2.0), 2.0 * kt.gravity_forces(robot, q), atol=1e-9)
 
 
 def test_the_most_parameters_that_fit_do(robot: kt.Model) -> None:

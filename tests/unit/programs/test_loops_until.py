@@ -65,7 +65,7 @@ def test_forward_derivatives_follow_the_iterations() -> None:
     ("body", "until", "error", "message"),
     [
         (lambda _, y: y, lambda y: y > 0, kt.errors.ShapeError, "until returned an array of shape (3,)"),
-        (lambda _, y: y, lambda y: y[0], kt.errors.ShapeError, "says with one truth value"),
+        (lambda _, y: y, lambda y: y[0], kt.errors.ShapeError, "it is one truth value"),
         (
             lambda _, y: y,
             True,
@@ -76,7 +76,7 @@ def test_forward_derivatives_follow_the_iterations() -> None:
             lambda _, y: kt.programs.scan(lambda s, r: (s + r, s), 0.0, y)[1],
             lambda y: y[0] > 0,
             kt.errors.ProgramError,
-            "a loop with until= contains another loop whose results are in memory",
+            "a loop with until= contains a loop whose results are in memory",
         ),
     ],
 )

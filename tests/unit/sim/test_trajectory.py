@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from kinetree import zoo
-from kinetree.errors import TrajectoryFileError
+from kinetree.errors import ShapeError, TrajectoryFileError
 from kinetree.model import ModelBuilder
 from kinetree.number_files import arrays
-from kinetree.sim import Trajectory, simulate
+from kinetree.sim import Trajectory, load_trajectory, simulate
 
 FIELDS = [field for field in fields(Trajectory) if field.name != "end"]
 """Those that files have: a snapshot has a file of its own."""
@@ -282,3 +282,26 @@ def test_mutated_headers_are_read_or_refused(motion: Trajectory, tmp_path: Path)
             Trajectory.load(path)
         except TrajectoryFileError as error:
             assert "is not a trajectory" in str(error)  # noqa: PT017
+
+
+def test_states_that_something_else_computed_are_a_motion(tmp_path: Path) -> None:
+    robot = zoo.load("double_pendulum")
+    whole = simulate(robot, q=[[1.0, 0.5], [0.3, 0.2]], duration=0.05, dt=0.01)
+    given = {"action": np.arange(12.0).reshape(2, 6, 1)}
+    motion = Trajectory.of_states(
+        robot, whole.q, whole.v, 0.01, integrator="a plan", recorded=given, ended=[0.02, 0.05]
+    )
+    np.testing.assert_allclose(motion.time, whole.time)
+    read = load_trajectory(motion.save(tmp_path / "plan"))
+    for one in (motion, read):
+        np.testing.assert_array_equal(one.q, whole.q)
+        np.testing.assert_array_equal(one.recorded["action"], given["action"])
+        np.testing.assert_array_equal(one.ended, [0.02, 0.05])
+        assert np.isnan(one.kinetic).all()
+    assert read.model is not None
+    assert read[0].strip(size=(64, 32), moments=2).shape == (32, 64, 3)
+    for q, v in ((whole.q[..., :1], whole.v), (whole.q, whole.v[:, :-1]), (whole.q[0, 0], whole.v[0, 0])):
+        with pytest.raises(ShapeError):
+            Trajectory.of_states(robot, q, v, 0.01)
+    with pytest.raises(ShapeError, match=r"recorded\['x'\]"):
+        Trajectory.of_states(robot, whole.q, whole.v, 0.01, recorded={"x": np.zeros(6)})

@@ -16,6 +16,7 @@ before its arithmetic begins, so the lines are requested then and arrive in the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,13 +28,14 @@ from kinetree.codegen.cpu.streaming import STREAMED_FROM, can_stream, stream_dec
 from kinetree.codegen.llvm.packing import Packing, packings
 from kinetree.codegen.llvm.precision import Lanes
 from kinetree.codegen.llvm.sample import port_names
-from kinetree.expr import Port, Program
+from kinetree.expr import Load, Port, Program, values_used
 
 __all__ = [
     "FEW_QUATERNIONS",
     "MEMORY",
     "batch_kernel",
     "by_port",
+    "common_input",
     "directions",
     "has_direction",
     "needs_heap",
@@ -50,11 +52,12 @@ def batch_kernel(
     lanes: Lanes,
     quaternions: Sequence[tuple[int, int]] = (),
     rounds: Rounds | None = None,
+    common: int | None = None,
 ) -> str:
     """Write `@kernel` of a program whose `@sample` has this many lanes, and the copy functions it uses.
 
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction. `rounds`: the
-    program is run repeatedly on a group before the next group begins (rounds.py).
+    program is run repeatedly on a group before the next group begins (rounds.py). `common`: as for `SampleWriter`.
     """
     V, width = lanes.numbers, lanes.bytes
     ports = [*program.inputs, *program.outputs]
@@ -126,6 +129,9 @@ def batch_kernel(
                 ]
             shapes[name].append(shape)
             copies = scatters if not is_input else row_gathers if is_row else gathers
+            if k == common:
+                pointers += _is_common(k, port, buffer, lanes.precision.bytes)
+                copies.append("  br i1 %is_common, label %gathered, label %gather\ngather:")
             copies += [
                 f"  %b{k}_o = mul i64 %sample, %s{k}",
                 f"  %b{k} = getelementptr i8, ptr %a{k}, i64 %b{k}_o",
@@ -136,6 +142,8 @@ def batch_kernel(
                 f"  call void {port_copy(name, shape)}("
                 f"ptr {place_in_round}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
             ]
+            if k == common:
+                copies.append("  br label %gathered\ngathered:")
     names = port_names(program)
     looks, oks = list[str](), list[str]()
     for k, starts in by_port(quaternions).items():
@@ -149,7 +157,9 @@ def batch_kernel(
             looks += _looked_at(names[k], start, lanes)
     streams = any(can_stream(port.shape, lanes) for port in program.outputs)
     new_line = "\n"
-    once = [f"  call void @sample({', '.join(f'ptr %{name}' for name in names)})", *scatters]
+    passed = [f"ptr %{name if k != common else 'common'}" for k, name in enumerate(names)]
+    passed += ["i1 %is_common"] * (common is not None)
+    once = [f"  call void @sample({', '.join(passed)})", *scatters]
     if rounds is None:
         work, after = new_line.join([*fetches, *once]), "%run"
     else:
@@ -191,6 +201,41 @@ end:
   ret void
 }}
 """
+
+
+def common_input(
+    program: Program, lanes: Lanes, quaternions: Sequence[tuple[int, int]], rounds: Rounds | None
+) -> int | None:
+    """The largest input that loops read, if copies of it for every lane would not fit in a near cache: weights of a
+    neural network. The kernel reads it in place if it is the same for all samples of a batch."""
+    values = {a for s in program.body.all_statements() for a in values_used(s)}
+    first, found = 0, list[tuple[int, int]]()
+    read = {s.array for s in program.body.all_statements() if isinstance(s, Load)}
+    other = {*by_port(quaternions), *(rounds.rows if rounds else ()), *(rounds.state if rounds else ())}
+    for k, port in enumerate(program.inputs):
+        is_in_loops = k in read and len(values.intersection(range(first, first + port.size))) <= _FEW_VALUES
+        if lanes.count > 1 and port.size * lanes.bytes > _MOST and is_in_loops and k not in other:
+            found.append((port.size, k))
+        first += port.size
+    return max(found)[1] if found else None
+
+
+def _is_common(k: int, port: Port, buffer: str, size: int) -> list[str]:
+    """`%is_common`: whether an input is the same for all samples, and contiguous; `%common`: where it is then read."""
+    lines, fits = [f"  %fits{k} = icmp eq i64 %s{k}, 0"], f"%fits{k}"
+    for axis, step in enumerate([size * math.prod(port.shape[n + 1 :]) for n in range(len(port.shape))]):
+        lines += [
+            f"  %step{k}_{axis}_p = getelementptr i64, ptr %core{k}, i64 {axis}",
+            f"  %step{k}_{axis} = load i64, ptr %step{k}_{axis}_p",
+            f"  %is{k}_{axis} = icmp eq i64 %step{k}_{axis}, {step}",
+            f"  %fits{k}_{axis} = and i1 {fits}, %is{k}_{axis}",
+        ]
+        fits = f"%fits{k}_{axis}"
+    return [
+        *lines,
+        f"  %is_common = and i1 {fits}, true",
+        f"  %common = select i1 %is_common, ptr %a{k}, ptr %{buffer}",
+    ]
 
 
 FEW_QUATERNIONS = 16
@@ -334,6 +379,8 @@ def _table(numbers: Sequence[int]) -> str:
 _LINE = 64
 _LEAST = 512
 """Bytes of result per sample from which prefetching pays; the processor itself predicts shorter rows."""
+_FEW_VALUES = 64
+"""Numbers of an input that is read in loops which may also be used outside of them."""
 _MOST = 32 << 10
 """Maximum bytes of a group's results, so that they fit in a near cache during the arithmetic."""
 

@@ -14,11 +14,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kinetree.codegen.cpu.batch import MEMORY, batch_kernel, needs_heap
+from kinetree.codegen.cpu.batch import MEMORY, batch_kernel, common_input, needs_heap
 from kinetree.codegen.cpu.lanes import lane_copies
 from kinetree.codegen.cpu.rounds import Rounds
 from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
+from kinetree.codegen.llvm.exponentials import exponentials
 from kinetree.codegen.llvm.memory import memory_functions
 from kinetree.codegen.llvm.operations import LIBM, declarations
 from kinetree.codegen.llvm.philox import philox
@@ -44,8 +45,9 @@ def emit(
     `apart` as for `sample_module`."""
     lanes = _lanes(program, precision, target)
     kept = [MEMORY] if needs_heap(program, lanes) else []
-    sample = sample_module(program, precision, target, lanes.count, zeros=False, kept=kept, apart=apart)
-    return "\n".join((sample, lane_copies(lanes), batch_kernel(program, lanes, quaternions, rounds)))
+    common = common_input(program, lanes, quaternions, rounds)
+    sample = sample_module(program, precision, target, lanes.count, zeros=False, kept=kept, apart=apart, common=common)
+    return "\n".join((sample, lane_copies(lanes), batch_kernel(program, lanes, quaternions, rounds, common)))
 
 
 def _lanes(program: Program, precision: Precision, target: Target) -> Lanes:
@@ -67,14 +69,16 @@ def sample_module(
     zeros: bool,
     kept: Sequence[str] = (),
     apart: Apart | None = None,
+    common: int | None = None,
 ) -> str:
     """The part common to all modules of this program: `@sample` and the functions it calls.
 
-    `zeros` as for `SampleWriter`; `kept`: further places where memory is kept between calls; `apart` takes the shared
-    programs that are called: without it the module has their functions, too.
+    `zeros` and `common` as for `SampleWriter`; `kept`: further places where memory is kept between calls; `apart` takes
+    the shared programs that are called: without it the module has their functions, too.
     """
     row = None if apart is None else partial(apart.row, precision=precision, target=target, lanes=lanes)
-    writer, register = SampleWriter(program, precision, target, lanes, zeros=zeros, apart=row), Lanes(lanes, precision)
+    writer = SampleWriter(program, precision, target, lanes, zeros=zeros, apart=row, common=common)
+    register = Lanes(lanes, precision)
     sample = writer.text()
     parts = [
         f'target triple = "{target.triple}"',
@@ -83,6 +87,7 @@ def sample_module(
         sincos(register) if "@sincos" in sample else "",
         arc_tangent(register) if "@arc_tangent" in sample else "",
         philox(register) if "@philox" in sample else "",
+        exponentials(register) if "@exponential" in sample or "@hyperbolic" in sample else "",
         memory_functions(*writer.kept, *kept) if writer.kept or kept else "",
         "" if apart is None else apart.table(),
         sample,

@@ -9,12 +9,13 @@ from kinetree.codegen.llvm.target import Target
 
 __all__ = ["LIBM", "Operations", "declarations"]
 
-LIBM = {"exp": "exp", "log": "log", "tanh": "tanh"}
+LIBM = {"log": "log"}
 """Operations that the C library does lane by lane (docs/decisions/0004-elementary-functions.md)."""
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq"}
 _INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
+_FUNCTIONS = {"atan2": "arc_tangent", "exp": "exponential", "tanh": "hyperbolic_tangent"}
 
 
 def declarations(lanes: Lanes) -> str:
@@ -79,8 +80,8 @@ class Operations:
             self._extremum(name, "olt" if op == "min" else "ogt", *args)
         elif op == "floor":
             self._floor(name, *args)
-        elif op == "atan2":
-            emit(f"  {name} = call {V} @arc_tangent({V} {args[0]}, {V} {args[1]})")
+        elif op in _FUNCTIONS:
+            emit(f"  {name} = call {V} @{_FUNCTIONS[op]}({', '.join(f'{V} {a}' for a in args)})")
         elif op in LIBM:
             self._lane_by_lane(name, LIBM[op], args)
         else:

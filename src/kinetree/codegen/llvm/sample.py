@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby, islice
 
 from kinetree.codegen.llvm.layout import Layout
@@ -44,6 +45,9 @@ the text of its module."""
 
 _FEW = 8
 """Maximum number of zero results that are stored one by one."""
+_TWICE = 500
+"""Statements in a loop up to which it is written twice, if it reads numbers that all lanes may share; of a longer one
+the loops and loads inside are."""
 _WINDOW = 64
 """Loads and stores that LLVM may put in another order among themselves: it compares all of them with each other, and
 with more at a time the code is no quicker (docs/decisions/0034-loops-of-programs.md)."""
@@ -65,11 +69,13 @@ class SampleWriter:
         name: str = "sample",
         by_value: frozenset[int] = frozenset(),
         apart: Callable[[Program], int] | None = None,
+        common: int | None = None,
     ) -> None:
         """`zeros`: whether every result is stored at its entry; otherwise results are packed, and the caller has
         already stored the constants. `by_value`: the inputs that are passed as numbers instead of pointers to them.
         `apart` gives the row of the table `@called` for a shared program, whose code is in a module of its own; None:
-        it is in this one."""
+        it is in this one. `common`: an input that the caller may pass as numbers that all lanes share; a last argument,
+        `%is_common`, says whether it does."""
         self._program = program
         self._precision = precision
         self._target = target
@@ -82,6 +88,9 @@ class SampleWriter:
         self._called: dict[int, tuple[Program, str, frozenset[int]]] = {}
         """Programs that are called, the names of their functions, and the inputs that these take as numbers."""
         self._apart = apart
+        self._common = common
+        self._reads_common: bool | None = None
+        """Whether that input is common in the part that is being written; None where either may be so."""
         # With 256-bit registers an instruction can take a whole register from memory, but not one number for all its
         # lanes: so constants are in a table, one register each. Wider and narrower registers do not need this.
         self._constants: dict[str, int] | None = {} if lanes * precision.bits == 256 else None
@@ -149,6 +158,8 @@ class SampleWriter:
                 yield f"ptr noalias %in{k}"
             value += port.size
         yield from (f"ptr noalias %out{k}" for k in range(len(self._program.outputs)))
+        if self._common is not None:
+            yield "i1 %is_common"
 
     @property
     def _reads_outputs(self) -> bool:
@@ -221,12 +232,16 @@ class SampleWriter:
         used = {a for s in self._statements for a in values_used(s) if isinstance(a, int)}
         used.update([a for a in self._program.results or () if isinstance(a, int)])
         for k, port in enumerate(self._program.inputs):
-            for n in range(port.size):
-                value = len(self._names)
-                self._names[value] = f"%v{value}"
-                if value in used and k not in self._by_value:
-                    self._emit(f"  %p{value} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
-                    self._access(f"  %v{value} = load {self._V}, ptr %p{value}, align {self._width}")
+            first = len(self._names)
+            values = {n: first + n for n in range(port.size) if first + n in used and k not in self._by_value}
+            self._names.update((value, f"%v{value}") for value in range(first, first + port.size))
+            if k == self._common:
+                found = self._either(partial(self._read_all, k, [Index(n) for n in values]))
+                self._names.update(zip(values.values(), found, strict=True))
+                continue
+            for n, value in values.items():
+                self._emit(f"  %p{value} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
+                self._access(f"  %v{value} = load {self._V}, ptr %p{value}, align {self._width}")
 
     def _angles(self) -> None:
         """Compute the sines and cosines of inputs first and all at once, where each call costs all registers."""
@@ -236,7 +251,7 @@ class SampleWriter:
         value, pairs = 0, 0
         calls: list[str] = []
         for k, port in enumerate(self._program.inputs):
-            is_angle = [value + n in wanted for n in range(port.size)]
+            is_angle = [value + n in wanted and k != self._common for n in range(port.size)]
             for angles_here, run in groupby(range(port.size), is_angle.__getitem__):
                 if angles_here:
                     places = list(run)
@@ -318,18 +333,48 @@ class SampleWriter:
         return self._once(key, "block", lambda name: self._emit(f"  {name} = call {words} @philox({given})"))
 
     def _load(self, s: Load) -> None:
-        name, pointer = self._new("v"), self._pointer(s.array, s.at)
-        if self._is_constant(s.array):
+        if s.array == self._common and self._reads_common is None:
+            (self._names[s.name],) = self._either(partial(self._read_all, s.array, [s.at]))
+        else:
+            self._names[s.name] = self._read(s.array, s.at)
+
+    def _either(self, write: Callable[[], Sequence[str]]) -> list[str]:
+        """The registers that `write` gives, written for numbers that all lanes share, and for those of each lane."""
+        label, found = self._new("C")[1:], []
+        self._emit(f"  br i1 %is_common, label %{label}.all, label %{label}.each")
+        for case, self._reads_common in (("all", True), ("each", False)):
+            self._emit(f"{label}.{case}:")
+            self._known.append({})
+            self._operations.begin_block()
+            found.append(write())
+            self._known.pop()
+            self._emit(f"  br label %{label}.{case}_end\n{label}.{case}_end:\n  br label %{label}.end")
+        self._reads_common = None
+        self._emit(f"{label}.end:")
+        self._operations.begin_block()
+        names = [self._new("v") for _ in found[0]]
+        for name, a, b in zip(names, *found, strict=True):
+            self._emit(f"  {name} = phi {self._V} [{a}, %{label}.all_end], [{b}, %{label}.each_end]")
+        return names
+
+    def _read_all(self, array: int, places: Sequence[Index]) -> list[str]:
+        return [self._read(array, at) for at in places]
+
+    def _read(self, array: int, at: Index) -> str:
+        """A number from memory."""
+        name, pointer = self._new("v"), self._pointer(array, at)
+        if (is_constant := self._is_constant(array)) or (array == self._common and self._reads_common):
             t, n = self._precision.type, self._lanes
             number = name if n == 1 else f"{name}_x"
-            self._emit(f"  {number} = load {t}, ptr {pointer}, align {self._precision.bytes}, !invariant.load !1")
+            kind = f"{self._precision.bytes}, !invariant.load !1" if is_constant else "1"
+            self._emit(f"  {number} = load {t}, ptr {pointer}, align {kind}")
             if n > 1:
                 V = self._V
                 self._emit(f"  {name}_0 = insertelement {V} poison, {t} {number}, i32 0")
                 self._emit(f"  {name} = shufflevector {V} {name}_0, {V} poison, <{n} x i32> zeroinitializer")
         else:
             self._access(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
-        self._names[s.name] = name
+        return name
 
     def _unless(self, s: Loop, idle: Argument) -> None:
         """A body that runs once, unless it would change nothing in any lane."""
@@ -408,6 +453,16 @@ class SampleWriter:
         return name
 
     def _loop(self, s: Loop) -> None:
+        if self._common is not None and self._reads_common is None:
+            inside = [*islice(s.body.all_statements(), _TWICE + 1)]
+            if len(inside) <= _TWICE and any(isinstance(x, Load) and x.array == self._common for x in inside):
+
+                def written() -> list[str]:
+                    self._loop(s)
+                    return [self._names[k] for k in s.defines]
+
+                self._names.update(zip(s.defines, self._either(written), strict=True))
+                return
         if s.unless is not None:
             self._unless(s, s.unless)
             return
@@ -575,7 +630,7 @@ class SampleWriter:
         inputs, outputs = len(self._program.inputs), len(self._program.outputs)
         if array < inputs + outputs:
             base, start, stride = (f"%in{array}" if array < inputs else f"%out{array - inputs}"), 0, 1
-            unit = self._V
+            unit = self._precision.type if array == self._common and self._reads_common else self._V
         else:
             place = self._layout.places[array]
             start, stride = place.start, place.stride

@@ -11,15 +11,16 @@ from kinetree.codegen.kept.cache import kept
 from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
+from kinetree.codegen.llvm.exponentials import exponentials
 from kinetree.codegen.llvm.layout import Layout
-from kinetree.codegen.llvm.operations import LIBM, declarations
+from kinetree.codegen.llvm.operations import declarations
 from kinetree.codegen.llvm.philox import philox
 from kinetree.codegen.llvm.precision import PRECISIONS, Lanes, Precision
 from kinetree.codegen.llvm.sample import SampleWriter
 from kinetree.codegen.llvm.target import Target
-from kinetree.codegen.ptx.exponentials import EXPONENTIALS
 from kinetree.codegen.ptx.gather import gather
 from kinetree.codegen.ptx.kernel import BLOCK, REGISTERS, entry_name, kernel
+from kinetree.codegen.ptx.logarithm import LOGARITHM
 from kinetree.errors import OptionError
 from kinetree.expr import Program, in_pieces
 
@@ -102,7 +103,8 @@ def module(
             sincos(register) if "@sincos" in sample else "",
             arc_tangent(register) if "@arc_tangent" in sample else "",
             philox(register) if "@philox" in sample else "",
-            EXPONENTIALS if any(f"@{x}(" in sample for x in LIBM.values()) else "",
+            exponentials(register) if "@exponential" in sample or "@hyperbolic" in sample else "",
+            LOGARITHM if "@log(" in sample else "",
             sample,
             kernel(program, precision, name, block, registers),
             "!1 = !{}",

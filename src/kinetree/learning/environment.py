@@ -1,0 +1,975 @@
+"""Environments to learn in: physics, observation, reward and reset of a task as one compiled function."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.control.laws.law import with_arguments
+from kinetree.errors import (
+    ModelWarning,
+    NameNotFoundError,
+    OptionError,
+    ShapeError,
+    SimulationError,
+    listed,
+    nearest_names,
+)
+from kinetree.functions.actuators import actuation_of_robot
+from kinetree.functions.contact_options import ContactOption, contact_option
+from kinetree.functions.drives import Passive, passive_option
+from kinetree.functions.integrator_options import Integrator, step_of_file
+from kinetree.functions.unfelt import unfelt_parameters
+from kinetree.inputs import chosen_word, flag, real_array, sample_shape, whole_number
+from kinetree.interop.installed import check_installed
+from kinetree.learning.distributions import Choice, Distribution, Integers, Normal
+from kinetree.learning.functions import TaskFunction
+from kinetree.learning.kernel import ACTION, EVALUATED, Kernel, Push, purposes
+from kinetree.learning.layout import Layout
+from kinetree.learning.worlds import Worlds
+from kinetree.model import Model
+from kinetree.model.model import check_robot
+from kinetree.programs import Program
+
+if TYPE_CHECKING:
+    import gymnasium
+    import stable_baselines3
+
+    from kinetree.pictures import Camera
+
+__all__ = ["Environment", "Unrolled", "environment"]
+
+Array = NDArray[Any]
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_OF_WORLDS = ("q", "v", "act", "t", "step", "action", "key", "before", "parameters")
+_ROLES = ("reset", "control", "physics", "update", "reward", "terminate", "observe", "record")
+
+
+class Unrolled(NamedTuple):
+    """Worlds after many steps."""
+
+    state: Array
+    """(…, n_state)"""
+    observation: Array
+    """(…, n_observation)"""
+    fault: Array
+    """The number of the first thing that was wrong, or 0 (…)."""
+    episode_return: Array
+    """The sum of the rewards up to the end of the first episode (…)."""
+    episode_length: Array
+    """The number of its steps (…)."""
+    rows: dict[str, Array]
+    """The recorded numbers, (…, steps, *shape) by name."""
+
+
+class Environment:
+    """A task for many worlds at once; `kt.environment` makes it.
+
+    `reset` begins episodes, `step` goes on with them, `unroll` takes many steps with a policy in the kernel. A world's
+    state is one row of numbers, which holds everything: motion, the task's own state, drawn parameters, what is
+    delayed, counters and the key of its random numbers. Results have the same bits for any number of worlds, order and
+    number of threads.
+    """
+
+    DETERMINED_BY = ("_kernel", "settings")
+    """The attributes that determine its programs (`kinetree.programs.content`)."""
+
+    def __init__(self, name: str, kernel: Kernel, settings: Mapping[str, Array]) -> None:
+        self.name: str = name
+        self.settings: Mapping[str, Array] = settings
+        """The numbers that a call may replace, by name."""
+        self._kernel = kernel
+        self._results, self._state = kernel.results, kernel.state
+        self._functions: dict[str, Program] = {}
+        self._variants: dict[str, Environment] = {}
+        self._called: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
+        self._unrolled: dict[Any, tuple[Callable[..., Any], Layout]] = {}
+
+    # -- what there is to know
+
+    @property
+    def robot(self) -> Model:
+        """The robot of the task."""
+        return self._kernel.robot
+
+    @property
+    def action_low(self) -> Array:
+        """The lowest actions (n,); -inf where there is no bound."""
+        return np.array(self._kernel.action[0])
+
+    @property
+    def action_high(self) -> Array:
+        """The highest actions (n,)."""
+        return np.array(self._kernel.action[1])
+
+    @property
+    def action_size(self) -> int:
+        """The number of numbers of an action."""
+        return len(self._kernel.action[0])
+
+    @property
+    def observation_size(self) -> int:
+        """The number of numbers of an observation."""
+        return self._results.shapes["observation"][0]
+
+    @property
+    def observation_parts(self) -> Mapping[str, tuple[int, ...]]:
+        """The shapes of the parts of an observation by name, in order."""
+        return self._kernel.parts
+
+    @property
+    def dt(self) -> float:
+        """The time that a step takes, s."""
+        return self._kernel.dt * self._kernel.frame_skip
+
+    @property
+    def max_steps(self) -> int | None:
+        """The number of steps after which an episode is cut off."""
+        return self._kernel.most
+
+    @property
+    def autoreset(self) -> str:
+        """When the next episode begins: "same_step", "next_step" or "disabled"."""
+        return self._kernel.autoreset
+
+    def with_autoreset(self, mode: str) -> Environment:
+        """The same task with another `autoreset`."""
+        if chosen_word("autoreset", mode, "same_step", "next_step", "disabled") == self.autoreset:
+            return self
+        if mode not in self._variants:
+            self._variants[mode] = Environment(self.name, replace(self._kernel, autoreset=mode), self.settings)
+        return self._variants[mode]
+
+    def __repr__(self) -> str:
+        return (
+            f"<environment {self.name}: {self.robot.name!r}, action ({self.action_size},), observation "
+            f"({self.observation_size},), {self.dt:g} s a step>"
+        )
+
+    def parts_of_state(self, state: Array) -> dict[str, Array]:
+        """The parts of states (…, n) by name, as views: q, v, act, the task's own, `drawn …`, counters.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> worlds = env.reset(seed=0, worlds=3)
+        >>> env.parts_of_state(worlds.state)["q"].shape
+        (3, 2)
+        """
+        return self._state.apart(np.asarray(state))
+
+    # -- programs
+
+    def program(self, what: str = "step") -> Program:
+        """The program of a step, or of a reset: everything as arrays of one world, to call, differentiate and export.
+
+        "step" takes state, action and the settings by name; "reset" takes seed, world, episode and the settings. Both
+        return a dict: state, observation, and of a step reward, terminated, truncated, fault (the number of what is
+        wrong, or 0), final_observation, episode_return, episode_length and the terms of the reward.
+        """
+        chosen_word("program", what, "step", "reset")
+        if what not in self._functions:
+            self._functions[what] = _program(self._kernel, self.name, what, self.settings)
+        return self._functions[what]
+
+    def _function(self, what: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
+        key = what, dtype
+        if key not in self._called:
+            self._called[key] = self.program(what).compile(dtype=dtype.name)
+        return self._called[key]
+
+    # -- where people learn
+
+    @overload
+    def to_gymnasium(
+        self, worlds: None = None, *, dtype: str = ..., settings: Mapping[str, ArrayLike] = ...,
+        render_mode: str | None = ..., camera: Camera | None = ...,
+    ) -> gymnasium.Env[Array, Array]: ...  # fmt: skip
+    @overload
+    def to_gymnasium(
+        self, worlds: int | Sequence[int], *, autoreset: str | None = ..., dtype: str = ...,
+        settings: Mapping[str, ArrayLike] = ..., threads: int | None = ..., copy: bool = ...,
+        render_mode: str | None = ..., camera: Camera | None = ...,
+    ) -> gymnasium.vector.VectorEnv[Array, Array, Array]: ...  # fmt: skip
+    def to_gymnasium(self, worlds: int | Sequence[int] | None = None, **options: Any) -> Any:
+        """Gymnasium's `VectorEnv` of many worlds, or its `Env` of one. See docs/learning_gymnasium.md.
+
+        World i of `reset(seed=s)` has the random numbers of world i here. `reset` without a seed begins the next
+        episodes. `infos` has the terms of the reward as "reward_NAME", what the task records, "episode_return" and
+        "episode_length". `envs.settings` is a dict of settings, which may be changed between steps.
+
+        Args:
+            worlds: as for `reset`; None for an `Env`.
+            autoreset: "same_step", "next_step" or "disabled", as Gymnasium's AutoresetMode; by default that of the
+                environment. An `Env` is reset by its user.
+            dtype: "float64" or "float32".
+            settings: values of settings to begin with.
+            threads: how many threads may be used; by default as many as are worth it.
+            copy: whether each step has a new array of observations; otherwise they are views, which are overwritten by
+                the next step but one.
+            render_mode: "rgb_array" for pictures of the worlds by `render()`.
+            camera: where they are taken from (`kt.pictures.Camera`); by default the whole robot is in the picture.
+
+        Raises:
+            MissingPackageError: Gymnasium is missing, or older than 1.1.
+            ShapeError: in a step: the actions have another shape than is needed.
+            SimulationError: in a step: as for `step`; or there was no reset, or the episode has ended and is not reset.
+            OptionError: in a reset: an option is none there is.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> envs = env.to_gymnasium(8)
+        >>> observations, infos = envs.reset(seed=0)
+        >>> observations, rewards, terminated, truncated, infos = envs.step(envs.action_space.sample())
+        >>> observations.shape, rewards.shape
+        ((8, 5), (8,))
+        """
+        made = _adapter("to_gymnasium", "gymnasium", (1, 1))
+        return made.OneWorld(self, **options) if worlds is None else made.ManyWorlds(self, worlds, **options)
+
+    def to_sb3(
+        self, worlds: int | Sequence[int], *, dtype: str = "float64", settings: Mapping[str, ArrayLike] = _NOTHING,
+        threads: int | None = None, render_mode: str | None = None, camera: Camera | None = None,
+    ) -> stable_baselines3.common.vec_env.VecEnv:  # fmt: skip
+        """Stable-Baselines3's `VecEnv` of many worlds. See docs/learning_stable_baselines3.md.
+
+        Args: as for `to_gymnasium`.
+
+        Raises:
+            MissingPackageError: Stable-Baselines3 is missing, or older than 2.7.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> env.to_sb3(8).reset().shape
+        (8, 5)
+        """
+        made = _adapter("to_sb3", "stable_baselines3", (2, 7))
+        found: stable_baselines3.common.vec_env.VecEnv = made.BaselineWorlds(
+            self, worlds, dtype, settings, threads, render_mode, camera
+        )
+        return found
+
+    def to_rsl_rl(
+        self, worlds: int | Sequence[int], *, seed: int = 0, groups: Mapping[str, Sequence[str]] | None = None,
+        dtype: str = "float64", settings: Mapping[str, ArrayLike] = _NOTHING, threads: int | None = None,
+    ) -> Any:  # fmt: skip
+        """rsl_rl's `VecEnv` of many worlds. See docs/learning_rsl_rl.md.
+
+        Args:
+            worlds: as for `reset`.
+            seed: as for `reset`.
+            groups: groups of observations by name, each a list of parts of the observation; by default "policy", all
+                of them.
+            dtype: in which worlds are computed. Observations and rewards are float32.
+            settings: values of settings to begin with.
+            threads: as for `reset`.
+
+        Raises:
+            MissingPackageError: rsl_rl is missing, or older than 5.5.
+            NameNotFoundError: the observation has no such part.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> env.to_rsl_rl(8).get_observations()["policy"].shape
+        torch.Size([8, 5])
+        """
+        made = _adapter("to_rsl_rl", "rsl_rl", (5, 5))
+        return made.RslWorlds(self, worlds, seed, groups, dtype, settings, threads)
+
+    def to_torch(
+        self, worlds: int | Sequence[int] | None, *, dtype: str = "float64",
+        settings: Mapping[str, ArrayLike] = _NOTHING, threads: int | None = None,
+    ) -> Any:  # fmt: skip
+        """Worlds whose numbers are PyTorch's tensors in the same memory: nothing is copied. See docs/learning_torch.md.
+
+        Args: as for `reset`.
+
+        Returns:
+            Worlds that go on: with `reset(seed)` and `step(action)`, which return tensors as `Worlds` has arrays. Those
+            of this step and of the one before it are there; the next step overwrites the older ones.
+
+        Raises:
+            MissingPackageError: PyTorch is missing, or older than 2.13.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> worlds = env.to_torch(8)
+        >>> worlds.reset(seed=0).observation.shape
+        torch.Size([8, 5])
+        >>> worlds.step(0.1 * worlds.action).reward.shape
+        torch.Size([8])
+        """
+        return _adapter("to_torch", "torch", (2, 13)).TensorWorlds(self, worlds, dtype, settings, threads)
+
+    def to_jax(self) -> Any:
+        """A reset and a step as pure functions of JAX's arrays, for jit, scan, vmap and grad. See docs/learning_jax.md.
+
+        Returns:
+            Functions with the attributes `reset`, which takes seed, world and episode (…), and `step`, which takes
+            state (…, n) and action (…, n_action); both take settings by name, and return the state and a dict of the
+            other results.
+
+        Raises:
+            MissingPackageError: JAX is missing, or older than 0.5.
+
+        >>> import jax
+        >>> import kinetree as kt
+        >>> functions = kt.learning.task("cart_pole").to_jax()
+        >>> state, results = jax.jit(functions.reset)(seed=0.0, world=jax.numpy.arange(8.0))
+        >>> state, results = jax.jit(functions.step)(state, jax.numpy.zeros((8, 1)))
+        >>> results["reward"].shape
+        (8,)
+        """
+        return _adapter("to_jax", "jax", (0, 5)).pure_functions(self)
+
+    # -- worlds
+
+    def reset(
+        self,
+        seed: int | Sequence[int] = 0,
+        worlds: int | Sequence[int] | None = None,
+        *,
+        dtype: str = "float64",
+        settings: Mapping[str, ArrayLike] = _NOTHING,
+        threads: int | None = None,
+    ) -> Worlds:
+        """Begin an episode in each world.
+
+        Args:
+            seed: whole number from 0 on, or one for each world; with it and the number of a world all its random
+                numbers are determined. In float32 it is below 2²⁴.
+            worlds: how many; or their numbers, such as range(1024, 2048) for the second half of 2,048; None for one
+                world without an axis of worlds.
+            dtype: "float64" or "float32".
+            settings: values for this call, (…, *shape).
+            threads: how many threads may be used; by default as many as are worth it.
+
+        Returns:
+            The worlds, (N, …).
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> env.reset(seed=1, worlds=8).observation.shape
+        (8, 5)
+        """
+        numbers = _numbers_of_worlds(worlds)
+        start = _seeds(seed, numbers.shape, dtype)
+        found = self._begun(start, numbers.astype(dtype), np.zeros((), dtype), settings, threads)
+        whole = np.zeros((*numbers.shape, self._results.size), dtype)
+        result = self.worlds(whole)
+        for name in ("state", "observation"):
+            self._results.part(whole, name)[...] = found[name]
+        result.final_observation[...] = result.observation
+        return result
+
+    def restart(
+        self,
+        worlds: Worlds,
+        mask: ArrayLike | None = None,
+        *,
+        settings: Mapping[str, ArrayLike] = _NOTHING,
+        threads: int | None = None,
+    ) -> Worlds:
+        """Begin another episode in some worlds, in place.
+
+        Args:
+            worlds: all worlds (N, …); those that are chosen are overwritten.
+            mask: which ones (N,), as truth values, or their places; by default all.
+            settings: as for `reset`.
+            threads: as for `reset`.
+
+        Returns:
+            The same worlds.
+        """
+        chosen = ... if mask is None else _chosen(mask, worlds.numbers)
+        rows = worlds.numbers[chosen]
+        old = self._state.apart(self._results.part(rows, "state"))
+        settings = settings if mask is None else _rows_of(settings, chosen, worlds.numbers)
+        found = self._begun(old["seed"], old["world"], old["episode"] + 1.0, settings, threads)
+        rows[...] = 0.0
+        for name in ("state", "observation"):
+            self._results.part(rows, name)[...] = found[name]
+        self._results.part(rows, "final_observation")[...] = found["observation"]
+        worlds.numbers[chosen] = rows
+        return worlds
+
+    def step(
+        self,
+        state: ArrayLike,
+        action: ArrayLike,
+        *,
+        out: Worlds | None = None,
+        mask: ArrayLike | None = None,
+        settings: Mapping[str, ArrayLike] = _NOTHING,
+        threads: int | None = None,
+    ) -> Worlds:
+        """One step of each world: physics, reward, end, observation, and another episode where one has ended.
+
+        Args:
+            state: where the worlds are (N, n), `worlds.state` of the last call; it is left as it is.
+            action: (N, n_action).
+            out: worlds to write to, other than those that state belongs to: with two of them, in turn, no call
+                allocates memory.
+            mask: the worlds that take the step (N,), as truth values, with `out`, whose other rows stay as they are.
+            settings: values for this call, (…, *shape).
+            threads: how many threads may be used; by default as many as are worth it.
+
+        Returns:
+            The worlds after the step.
+
+        Raises:
+            SimulationError: an action, a term of the reward or a part of the observation is not finite, or an action
+                is out of range and not clipped; it says in which world. `state` is as it was.
+            ShapeError: the arrays do not fit.
+            NameNotFoundError: there is no such setting.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> worlds = env.reset(seed=0, worlds=1000)
+        >>> worlds = env.step(worlds.state, np.zeros((1000, 1)))
+        >>> worlds.reward.shape, worlds.terminated.any()
+        ((1000,), np.False_)
+        """
+        if mask is not None:
+            return self._masked(state, action, out, mask, settings, threads)
+        state = state if isinstance(state, np.ndarray) else np.asarray(state)
+        values = self._values(settings) if settings or self.settings else ()
+        call = self._called.get(("step", state.dtype)) or self._function("step", state.dtype)
+        more = {} if threads is None else {"threads": threads}
+        with np.errstate(all="ignore"):  # what is not finite is a fault
+            if out is None:
+                out = self.worlds(call(state, action, *values, **more))
+            else:
+                call(state, action, *values, out=out.numbers, **more)
+        if np.count_nonzero(out.fault) and self._kernel.keeps_faults:
+            self._raise(out.fault, state, action)
+        return out
+
+    def unroll(
+        self,
+        worlds: Worlds,
+        policy: Callable[..., Any] | None,
+        weights: ArrayLike,
+        steps: int,
+        *,
+        record: Sequence[str] = (),
+        settings: Mapping[str, ArrayLike] = _NOTHING,
+        threads: int | None = None,
+    ) -> Unrolled:
+        """Many steps of each world with a policy in the kernel: to evaluate it, to search its weights, to plan.
+
+        Args:
+            worlds: where the worlds are (N, …).
+            policy: `kt.learning.mlp`, `kt.learning.gru`, or a function of any of weights, observation, key (for
+                `kt.random`) and state, that returns an action (n,), or a dict of action, state and what it records.
+                A policy with a state says in `state_size` how many numbers that has; it is zero when an episode begins.
+                None for given actions.
+            weights: all its numbers, (n,) for all worlds or (N, n) for each; without a policy the actions,
+                (…, steps, n_action).
+            steps: how many steps.
+            record: what is returned of each step, by name: any of reward, terminated, truncated, observation (from
+                which the action followed), action, final_observation, state, terms of the reward as "reward NAME", what
+                the task records as "record NAME", and what the policy records.
+            settings: as for `step`.
+            threads: as for `step`.
+
+        Returns:
+            The last state and observation; the return and length of the first episode, up to its end; and the rows.
+
+        Raises:
+            SimulationError: as for `step`.
+            OptionError: there is nothing of a name in `record`.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> policy = kt.learning.mlp((5, 16, 1), output="tanh")
+        >>> worlds = env.reset(seed=0, worlds=64)
+        >>> weights = np.random.default_rng(0).normal(size=(64, policy.size))  # of each world
+        >>> env.unroll(worlds, policy, weights, 100).episode_return.shape
+        (64,)
+        """
+        weights = np.asarray(weights)
+        size = weights.shape[-1:] if policy else weights.shape[-2:]
+        call, layout = self._unrolling(policy, size, steps, tuple(record), worlds.state.dtype)
+        more = {} if threads is None else {"threads": threads}
+        with np.errstate(all="ignore"):  # as in `step`
+            whole = call(worlds.state, worlds.observation, weights, *self._values(settings), **more)
+        found = layout.apart(whole)
+        if self._kernel.keeps_faults and found["fault"].any():
+            self._raise(found["fault"], worlds.state, np.zeros(self.action_size), within=steps)
+        rows = {name: found[f"rows {name}"] for name in record}
+        return Unrolled(
+            found["state"], found["observation"], found["fault"], found["episode_return"], found["episode_length"], rows
+        )
+
+    def unroll_program(
+        self,
+        policy: Callable[..., Any] | None,
+        weights: int | tuple[int, ...],
+        steps: int,
+        *,
+        record: Sequence[str] = (),
+        resets: bool = False,
+    ) -> Program:
+        """The program of `unroll`, to differentiate, to export, or to give to JAX or PyTorch.
+
+        It takes state (n,), observation (n_observation,), weights, of the shape that is given, and the settings by
+        name; it returns a dict of state, observation, fault, episode_return, episode_length and rows. Without `resets`
+        worlds stop at the end of their episode; `kt.vjp` then gives the gradient of the return through contacts.
+
+        >>> import kinetree as kt
+        >>> env = kt.learning.task("cart_pole")
+        >>> policy = kt.learning.mlp((5, 16, 1), output="tanh")
+        >>> unroll = env.unroll_program(policy, policy.size, steps=8)
+        >>> worlds = env.reset(seed=0, worlds=4)
+        >>> given = worlds.state, worlds.observation, policy.initial(np.random.default_rng(0))
+        >>> _, gradient = kt.vjp(unroll, given, {"episode_return": np.ones(4)}, wrt="weights")
+        >>> gradient["weights"].shape
+        (4, 113)
+        """
+        kernel = self._kernel if resets else replace(self._kernel, autoreset="disabled")
+        memory, count, function = getattr(policy, "state_size", 0), _whole("steps", steps, 1), None
+        if policy is not None:
+            known = ("weights", "observation", "key", *(["state"] if memory else []))
+            function = TaskFunction.of("policy", policy, known)
+
+        def unrolled(state: Any, observation: Any, weights: Any, **settings: Any) -> dict[str, Any]:
+            return kernel.unrolled(
+                state, observation, weights, settings, policy=function, memory=memory, steps=count, record=record
+            )
+
+        shapes = {
+            "state": self._state.size,
+            "observation": self.observation_size,
+            "weights": weights,
+        }
+        return with_arguments(f"{steps} steps of {self.name}", unrolled, {**shapes, **_shapes(self.settings)}, {})
+
+    def _unrolling(
+        self, policy: Callable[..., Any] | None, weights: tuple[int, ...], steps: int, record: tuple[str, ...],
+        dtype: np.dtype[Any],
+    ) -> tuple[Callable[..., Any], Layout]:  # fmt: skip
+        """The compiled function of many steps, and the layout of its result; kept with its policy."""
+        key = policy, weights, steps, record, dtype.name
+        if key not in self._unrolled:
+            made = self.unroll_program(policy, weights, steps, record=record, resets=True)
+            call = made.compile(dtype=dtype.name)
+            leaves = made.traced(dtype.name).results.leaves
+            names = (name.strip("[]'").replace("']['", " ") for name, _, _ in leaves)
+            self._unrolled[key] = call, Layout(dict(zip(names, (leaf.shape for leaf in leaves), strict=True)))
+        return self._unrolled[key]
+
+    def worlds(self, numbers: Array) -> Worlds:
+        """Worlds of their `numbers` (…, n): of those saved before, or of an empty array as `out=` of `step`."""
+        if numbers.shape[-1:] != (self._results.size,):
+            raise ShapeError(
+                f"{self.name}: a world of this environment is {self._results.size} numbers, and the array has shape "
+                f"{numbers.shape}; is it of another task?"
+            )
+        return Worlds(numbers, self._results)
+
+    def _masked(
+        self, state: ArrayLike, action: ArrayLike, out: Worlds | None, mask: ArrayLike,
+        settings: Mapping[str, ArrayLike], threads: int | None,
+    ) -> Worlds:  # fmt: skip
+        if out is None:
+            raise OptionError(f"{self.name}: mask= needs out=, the worlds whose other rows stay as they are")
+        chosen = _chosen(mask, out.numbers)
+        whole = out.numbers.shape[:-1]
+        state = np.broadcast_to(state, (*whole, self._state.size))[chosen]
+        action = np.broadcast_to(action, (*whole, self.action_size))[chosen]
+        rows = self.step(state, action, settings=_rows_of(settings, chosen, out.numbers), threads=threads)
+        out.numbers[chosen] = rows.numbers
+        return out
+
+    def _values(self, given: Mapping[str, ArrayLike]) -> list[Any]:
+        """The settings of a call, in order."""
+        for name in given:
+            if name not in self.settings:
+                raise NameNotFoundError(
+                    f"{self.name} has no setting {name!r:.60}: {nearest_names(str(name), self.settings)}"
+                )
+        return [given.get(name, own) for name, own in self.settings.items()]
+
+    def _begun(
+        self, seed: Array, worlds: Array, episode: Any, settings: Mapping[str, ArrayLike], threads: int | None
+    ) -> dict[str, Array]:
+        call = self._function("reset", worlds.dtype)
+        values = [np.asarray(x, worlds.dtype) for x in self._values(settings)]
+        more = {} if threads is None else {"threads": threads}
+        row = call(np.asarray(seed, worlds.dtype), worlds, episode, *values, **more)
+        return Layout({"state": (self._state.size,), "observation": (self.observation_size,)}).apart(row)
+
+    def _raise(self, fault: Array, state: Array, action: ArrayLike, within: int = 0) -> None:
+        """Say what is wrong in which world; `within` the many steps after a state, if not in the next one."""
+        places = np.argwhere(np.atleast_1d(fault) != 0.0)
+        at = tuple(places[0]) if fault.ndim else ()
+        what = self._kernel.faults[int(fault[at]) - 1]
+        count = int(self.parts_of_state(state)["step"][at])
+        where = f"world {', '.join(map(str, at))}, " if at else ""
+        where += f"within {within} steps after step {count}" if within else f"step {count}"
+        more = f", and in {len(places) - 1} other worlds" if len(places) > 1 else ""
+        row = np.broadcast_to(action, (*state.shape[:-1], self.action_size))[at]
+        if within and what in ("range", ACTION):
+            words = "out of range" if what == "range" else "not finite"
+            raise SimulationError(f"{self.name}: {where}: an action of the policy is {words}{more}")
+        if what == "range":
+            k = int(np.argmax((row < self.action_low) | (row > self.action_high)))
+            raise SimulationError(
+                f"{self.name}: {where}: action[{k}] is {row[k]:g}, outside of {self.action_low[k]:g} to "
+                f"{self.action_high[k]:g}{more}; clip it, or make the environment with clip_actions=True"
+            )
+        if what == ACTION:
+            k = int(np.argmin(np.isfinite(row)))
+            raise SimulationError(f"{self.name}: {where}: action[{k}] is {row[k]:g}{more}")
+        raise SimulationError(
+            f"{self.name}: {where}: {what} is not finite{more}; the states before the step are as they "
+            'were. With on_fault="end" the episode ends there instead, without reward'
+        )
+
+
+def environment(
+    robot: Model,
+    *,
+    observe: Callable[..., Any],
+    reward: Callable[..., Any],
+    terminate: Callable[..., Any] | None = None,
+    reset: Callable[..., Any] | None = None,
+    control: Callable[..., Any] | None = None,
+    physics: Callable[..., Any] | None = None,
+    update: Callable[..., Any] | None = None,
+    record: Callable[..., Any] | None = None,
+    action: int | tuple[ArrayLike, ArrayLike] | None = None,
+    dt: float | None = None,
+    frame_skip: int = 1,
+    contact: ContactOption = True,
+    passive: Passive = True,
+    integrator: Integrator | None = None,
+    max_steps: int | None = 1000,
+    memory: Mapping[str, Any] = _NOTHING,
+    settings: Mapping[str, ArrayLike] = _NOTHING,
+    randomize: Mapping[str, Any] = _NOTHING,
+    noise: Mapping[str, float | Distribution] = _NOTHING,
+    delay: Mapping[str, int | Distribution] = _NOTHING,
+    push: Push | None = None,
+    autoreset: str = "same_step",
+    clip_actions: bool = False,
+    on_fault: str = "error",
+    name: str | None = None,
+) -> Environment:
+    """A task to learn, with its physics, as one compiled function of many worlds.
+
+    The task's functions are written in NumPy and kinetree's functions, for one world, as a `kt.program` is. Each takes
+    what it names among its parameters: `q` (nq,), `v` (nv,) and `act` (na,), the state of the robot; `t`, seconds since
+    the episode began, and `step`, steps since then; `action` (n,), that of this step, zeros after a reset; `key`, for
+    `kt.random`, another one for each function and step; `before`, with the attributes q, v, act, t and those of the
+    memory, at the beginning of this step; `parameters`, the drawn ones by name; and the names in `memory` and
+    `settings`.
+
+    Args:
+        robot: the robot.
+        observe: the observation, (n,), or a dict of named parts, which are joined in order.
+        reward: the reward of a step, one number, or a dict of named terms, which are summed, and recorded one by one.
+        terminate: whether the episode ends, one truth value; without it only `max_steps` ends one.
+        reset: the state at the beginning of an episode, a dict of any of q, v, act and names in memory; what is missing
+            is neutral, zero, or as in memory.
+        control: commands of the robot's actuators (nu,) for an action, or {"tau": joint forces (nv,)}, and in the dict
+            also names in memory. It runs in every step of physics. By default the action is the commands, or, of a
+            robot without actuators, the joint forces where there are motors.
+        physics: the motion of a whole step, in place of `frame_skip` steps of `kt.rollout`: a dict of q, v, act and
+            names in memory.
+        update: changes of the memory after the motion, once per step: a command that is drawn anew, the last action. It
+            may also take `evaluated`, with q, v and qdd where the last step of physics evaluated forces, as of
+            `kt.rollout` with `report="evaluated"`: for forces of contacts, and for what MuJoCo derives from a state.
+        record: what else is recorded of each step, a dict of arrays by name: how well a command is followed.
+        action: the number of numbers of an action, or its bounds (low, high); by default those of the commands.
+        dt: length of a step of physics, s; by default that of the robot's MJCF file.
+        frame_skip: steps of physics in a step of the environment.
+        contact: as for `kt.rollout`.
+        passive: as for `kt.rollout`.
+        integrator: as for `kt.rollout`.
+        max_steps: how many steps an episode has at most; None for any number.
+        memory: the task's own state, by name: the shape of zeros that it begins with, such as 3, (2, 3) or (), or an
+            array.
+        settings: numbers that may be others in each call, by name, with their usual values: those of a curriculum.
+        randomize: parameters of the robot that differ between worlds and episodes, by name (`robot.parameter_names`),
+            or by pattern, such as "body.*.mass": a distribution, a value, or a function of any of key, own and the
+            settings.
+        noise: by name of a part of the observation ("" if it is one array) the standard deviation of normal noise, or
+            its distribution.
+        delay: by name of a part of the observation, how many steps later it is seen; by "action", how many steps of
+            physics later an action acts. A number, or `Integers`, drawn for each episode.
+        push: kicks of a floating base.
+        autoreset: "same_step": the step that ends an episode begins another one, and returns its first observation;
+            "next_step": the next step does so instead of a motion, whatever its action is; "disabled": none does, and
+            `restart` is for you to call.
+        clip_actions: whether actions beyond their bounds are moved to them; otherwise they are an error.
+        on_fault: what happens where a number is not finite: "error", a `SimulationError`; or "end": the episode ends,
+            without a reward for the step.
+        name: what messages call it; by default the robot's name.
+
+    Returns:
+        The environment. Its program is compiled when it is first needed.
+
+    Raises:
+        NameNotFoundError: a function takes or returns what there is not, or there is no such parameter or part.
+        ShapeError: a function returns an array of another shape than is needed.
+        OptionError: an option is none of those that it may be.
+
+    A `ModelWarning` says which drawn parameters change nothing, or not in all of their range
+    (`kt.contact.unfelt_parameters`).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("cart_pole")
+    >>> env = kt.environment(
+    ...     robot, dt=0.01, frame_skip=2, max_steps=250, action=([-10.0], [10.0]),
+    ...     control=lambda action: {"tau": np.concatenate([action, np.zeros(1)])},
+    ...     observe=lambda q, v: np.concatenate([[q[0]], [np.sin(q[1]), np.cos(q[1])], v]),
+    ...     reward=lambda q, action: np.cos(q[1]) - 0.001 * action @ action,
+    ...     terminate=lambda q: abs(q[0]) > 2.0,
+    ...     reset=lambda key: {"q": np.stack([0.0, np.pi]) + kt.random.uniform(key, 2, -0.1, 0.1)},
+    ...     randomize={"body.pole.mass": kt.learning.Uniform(0.8, 1.2, relative=True)},
+    ... )
+    >>> worlds = env.reset(seed=0, worlds=64)
+    >>> worlds = env.step(worlds.state, np.ones((64, 1)))
+    >>> worlds.observation.shape
+    (64, 5)
+    """
+    model = check_robot(robot)
+    contact_option(model, contact)
+    passive_option(model, passive)
+    clips = flag("clip_actions", clip_actions)
+    dt = step_of_file(model) if dt is None else float(dt)
+    most = None if max_steps is None else _whole("max_steps", max_steps, 1)
+    own = {key: _first(key, x) for key, x in memory.items()}
+    numbers = {key: real_array(key, x, sample_shape(np.shape(x))) for key, x in settings.items()}
+    for key in (*own, *numbers):
+        if key in (*_OF_WORLDS, EVALUATED) or not str(key).isidentifier() or (key in own and key in numbers):
+            raise OptionError(
+                f"{key!r:.60} is the name of another thing already, or not a name that a function can take"
+            )
+    given = {
+        "reset": reset, "control": control, "physics": physics, "update": update, "reward": reward,
+        "terminate": terminate, "observe": observe, "record": record,
+    }  # fmt: skip
+    if control is not None and physics is not None:
+        raise OptionError("control is part of the usual physics; a function for physics runs its own")
+    known = [*_OF_WORLDS, *own, *numbers]
+    more = {"update": [EVALUATED]} if physics is None else {}
+    functions = {
+        role: TaskFunction.of(role, f, [*known, *more.get(role, [])]) for role, f in given.items() if f is not None
+    }
+    actuation = actuation_of_robot(model) if model.extras.actuators else None
+    drawn = _drawn(model, randomize, numbers)
+    _warn_of_unfelt(model, drawn, contact, passive)
+    delays, of_delays = _delays(delay)
+    noisy = {key: x if isinstance(x, Distribution) else Normal(0.0, x) for key, x in noise.items()}
+    kernel = Kernel(
+        model, functions, own, {**drawn, **of_delays}, noisy, delays,
+        _bounds(model, action, control is None and physics is None), clips, push, dt,
+        _whole("frame_skip", frame_skip, 1),
+        {"contact": contact, "passive": passive, "integrator": integrator, "divide": False}, actuation is not None,
+        np.eye(model.nv)[model.actuated], len(actuation.with_activation) if actuation else 0, most,
+        chosen_word("autoreset", autoreset, "same_step", "next_step", "disabled"),
+        chosen_word("on_fault", on_fault, "error", "end") == "error",
+        purposes([*_ROLES, "push", "policy", *drawn, *of_delays, *(f"noise {key}" for key in noise)]),
+    )  # fmt: skip
+    title = str(name or model.name)
+    return Environment(title, _completed(kernel, title, numbers), numbers)
+
+
+def _adapter(method: str, package: str, oldest: tuple[int, int] = (0, 0)) -> Any:
+    """The module that adapts environments to a package; its name is that of the package."""
+    check_installed(f"env.{method}", package, oldest)
+    return import_module(f"kinetree.learning.adapters.{package}")
+
+
+def _program(kernel: Kernel, name: str, what: str, settings: Mapping[str, Array]) -> Program:
+    """The program of a step, or of a reset."""
+    shapes: dict[str, Any] = {"seed": (), "world": (), "episode": ()}
+    if what == "step":
+        shapes = {"state": kernel.state.size, "action": len(kernel.action[0])}
+
+    def function(**given: Any) -> dict[str, Any]:
+        own = {key: given.pop(key) for key in settings}
+        return kernel.advance(**given, settings=own) if what == "step" else kernel.begin(**given, settings=own)
+
+    return with_arguments(f"{what} of {name}", function, {**shapes, **_shapes(settings)}, {})
+
+
+def _completed(kernel: Kernel, name: str, settings: Mapping[str, Array]) -> Kernel:
+    """The kernel with the form of its observation and reward: its functions are run once, without physics."""
+    state = replace(kernel, delays={}).state
+
+    def function(state_now: Any, action: Any, **own: Any) -> dict[str, Any]:
+        return kernel.forms(state.apart(state_now), action, own)
+
+    shapes = {"state_now": state.size, "action": len(kernel.action[0]), **_shapes(settings)}
+    leaves = with_arguments(f"functions of {name}", function, shapes, {}).traced().results.leaves
+    groups: dict[str, dict[str, tuple[int, ...]]] = {group: {} for group in ("part", "term", "record", "control")}
+    for leaf in leaves:
+        group, _, own = leaf.name[2:-2].partition(" ")  # of "['part joints']"
+        groups[group][own] = leaf.shape
+    parts, terms = groups["part"], groups["term"]
+    if both := terms.keys() & groups["record"].keys():
+        raise OptionError(
+            f"{name}: {both.pop()!r} is a term of the reward, which is recorded already; record another name"
+        )
+    for key in (*kernel.noise, *kernel.delays):
+        if key not in parts and (key != ACTION or key in kernel.noise):
+            known = listed([repr(x) for x in parts], most=20)
+            raise NameNotFoundError(
+                f"{name}: the observation has no part {key!r:.60} to be noisy or late; it has {known}"
+            )
+    return replace(
+        kernel, parts=parts, terms=() if [*terms] == [""] else tuple(terms), records=groups["record"],
+        controlled=tuple(groups["control"]),
+    )  # fmt: skip
+
+
+def _shapes(settings: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: x.shape for name, x in settings.items()}
+
+
+# -- what is given
+
+
+def _whole(name: str, given: Any, least: int = 0) -> int:
+    number = whole_number(given)
+    if number is None or not least <= number < 2**53:
+        raise OptionError(f"{name} is a whole number from {least} on, not {given!r:.60}")
+    return number
+
+
+def _first(name: str, given: Any) -> Array:
+    """The first value of a state of the task's own: of a shape, zeros."""
+    if whole_number(given) is not None:
+        return np.zeros(_whole(f"the length of {name}", given))
+    if isinstance(given, tuple) and all(whole_number(x) is not None for x in given):
+        return np.zeros(given)
+    return np.array(real_array(name, given, "any"), np.float64)
+
+
+def _bounds(model: Model, given: Any, is_usual: bool) -> tuple[Array, Array]:
+    """The lowest and the highest action."""
+    actuators = model.extras.actuators
+    if given is None:
+        if not is_usual:
+            raise OptionError(
+                "action= says how many numbers an action has, or (low, high), where control or physics use it"
+            )
+        if actuators:
+            ranges = [x.control_range if x.control_limited else (-math.inf, math.inf) for x in actuators]
+        else:
+            efforts = model.effort_limit
+            ranges = [(-e, e) for e, is_driven in zip(efforts, model.actuated, strict=True) if is_driven]
+        low, high = np.array(ranges, np.float64).reshape(-1, 2).T
+        return low, high
+    if whole_number(given) is not None:
+        n = _whole("action", given, 1)
+        return np.full(n, -math.inf), np.full(n, math.inf)
+    try:
+        low, high = (np.asarray(x, np.float64) for x in given)
+    except (TypeError, ValueError):
+        raise OptionError(f"action is a number of numbers, or (low, high), not {given!r:.60}") from None
+    if low.ndim != 1 or low.shape != high.shape or not np.all(low <= high):
+        raise OptionError(f"action: low and high are arrays (n,), low below high, not {given!r:.80}")
+    return low, high
+
+
+def _delays(given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, tuple[Any, Any]]]:
+    """The largest delays, and what is drawn for them."""
+    most, drawn = dict[str, int](), dict[str, tuple[Any, Any]]()
+    for name, x in given.items():
+        least = x.low if isinstance(x, Integers) else _whole(f"delay[{name!r}]", x)
+        if least < 0:
+            raise OptionError(f"delay[{name!r}] is a number of steps, not {x!r:.60}")
+        most[name] = x.high - 1 if isinstance(x, Integers) else least
+        if most[name]:
+            drawn[f"delay {name}"] = (x if isinstance(x, Integers) else float(x), np.float64(0.0))
+    return {name: x for name, x in most.items() if x}, drawn
+
+
+def _drawn(model: Model, given: Mapping[str, Any], settings: Mapping[str, Array]) -> dict[str, tuple[Any, Any]]:
+    """The source of each drawn parameter, and the robot's own value."""
+    found: dict[str, tuple[Any, Any]] = {}
+    names = model.parameter_names if given else []
+    for pattern, source in given.items():
+        matching = fnmatch.filter(names, pattern) if any(c in pattern for c in "*?") else [pattern]
+        if not matching:
+            raise NameNotFoundError(f"randomize: no parameter of {model.name!r} is like {pattern!r:.60}")
+        if callable(source) and not isinstance(source, Distribution):
+            source = TaskFunction.of(f"randomize[{pattern!r}]", source, ["key", "own", *settings])
+        elif not isinstance(source, Distribution):
+            source = real_array(f"randomize[{pattern!r}]", source, "that of the parameter")
+        for name in matching:
+            own = model.parameter(name)
+            if isinstance(source, Distribution) and not source.relative and not isinstance(source, Choice):
+                shape = np.broadcast_shapes(*(x.shape for x in source.range))
+                if shape != own.shape and own.size > 1:
+                    raise ShapeError(
+                        f"randomize[{pattern!r}]: {name} has {own.size} numbers, {own.tolist()}; give bounds for each, "
+                        "or relative=True for a factor"
+                    )
+            found[name] = source, own
+    return found
+
+
+def _warn_of_unfelt(
+    model: Model, drawn: Mapping[str, tuple[Any, Any]], contact: ContactOption, passive: Passive
+) -> None:
+    """Say which parameters are drawn for nothing, or in a part of their range."""
+    ranges = {}
+    for name, (source, own) in drawn.items():
+        if isinstance(source, Distribution):
+            low, high = (own * x if source.relative else x + 0.0 * own for x in source.range)
+            ranges[name] = np.minimum(low, high), np.maximum(low, high)
+    for name, reason in unfelt_parameters(model, ranges, contact=contact, passive=passive).items():
+        warnings.warn(f"randomize: {name}: {reason}", ModelWarning, stacklevel=3)
+
+
+def _numbers_of_worlds(worlds: Any) -> Array:
+    """The numbers of worlds, as real numbers."""
+    if worlds is None:
+        return np.zeros(())
+    if whole_number(worlds) is not None:
+        return np.arange(_whole("worlds", worlds), dtype=np.float64)
+    numbers = real_array("worlds", np.asarray(worlds), "(N,)").astype(np.float64)
+    if numbers.ndim != 1 or np.any(numbers < 0) or np.any(numbers != np.floor(numbers)):
+        raise OptionError(f"worlds is how many there are, or their numbers from 0 on, not {worlds!r:.60}")
+    return numbers
+
+
+def _seeds(given: Any, shape: tuple[int, ...], dtype: str) -> Array:
+    """Seeds of worlds, which are whole numbers in this dtype too."""
+    seeds = np.asarray(given, np.float64) if np.shape(given) == shape and shape else np.asarray(_whole("seed", given))
+    if np.any(seeds < 0) or np.any(seeds != np.floor(seeds)) or np.any(seeds != seeds.astype(dtype)):
+        raise OptionError(f"a seed is a whole number from 0 on, in float32 below 2**24, not {given!r:.60}")
+    return seeds.astype(dtype)
+
+
+def _chosen(mask: ArrayLike, numbers: Array) -> Any:
+    """The places of chosen worlds."""
+    chosen = np.asarray(mask)
+    if numbers.ndim != 2:
+        raise ShapeError("a mask chooses among worlds in one row, (N, n); there is no such axis here")
+    if chosen.dtype == np.bool_ and chosen.shape == numbers.shape[:1]:
+        return np.flatnonzero(chosen)
+    if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+        raise ShapeError(
+            f"mask says of each of {len(numbers)} worlds whether it is meant, or has their places, not {mask!r:.60}"
+        )
+    return chosen
+
+
+def _rows_of(settings: Mapping[str, ArrayLike], chosen: Any, numbers: Array) -> dict[str, Any]:
+    """The settings of chosen worlds."""
+    return {name: np.asarray(x)[chosen] if np.shape(x)[:1] == numbers.shape[:1] else x for name, x in settings.items()}
