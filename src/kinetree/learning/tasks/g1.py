@@ -16,6 +16,7 @@ from kinetree.kinematics import body_velocities
 from kinetree.learning.distributions import Uniform
 from kinetree.learning.environment import Environment, environment
 from kinetree.learning.kernel import Push
+from kinetree.learning.tasks.quadruped import down
 from kinetree.model import Model, ModelBuilder
 from kinetree.random import fold, normal, uniform
 
@@ -143,10 +144,6 @@ def g1_walk(
         is_new = uniform(key) < 0.02 / redraw
         command = np.where(is_new, drawn(fold(key, 1)), command)
         return {"command": command, "phase": np.mod(phase + 0.02 / stride, 1.0), "last": action, "earlier": before.last}
-
-    def down(q: Any) -> Any:
-        x, y, z, w = q[3:7]
-        return -np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
     def has_fallen(q: Any) -> Any:
         return (down(q)[2] > -0.5) | (q[2] < 0.45)

@@ -13,7 +13,7 @@ from kinetree.learning.kernel import Push
 from kinetree.random import fold, uniform
 from kinetree.zoo import load
 
-__all__ = ["quadruped", "quadruped_rough"]
+__all__ = ["down", "quadruped", "quadruped_rough"]
 
 HOME = np.tile([0.0, 0.75, -1.5], 4)
 """The joints of a standing robot, rad: abduction, hip and knee of each leg."""
@@ -28,6 +28,12 @@ STIFFNESS, DAMPING = 50.0, 1.0  # N·m/rad and N·m·s/rad
 REACH = 0.35  # rad by which an action of 1 moves the target of a joint
 RADIUS, EDGE = 0.02, 6.0  # m: of a foot, and from the middle of the hills to their edge
 TROT = np.array([0.0, 0.5, 0.5, 0.0])  # the phases of the legs, as parts of a stride
+
+
+def down(q: Any) -> Any:
+    """The direction of gravity (3,) in the axes of a floating base, of its unit quaternion in q (nq,)."""
+    x, y, z, w = q[3:7]
+    return -np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
 def quadruped(
@@ -111,10 +117,6 @@ def quadruped(
             "earlier": before.last,
             "feet": feet_of(q),
         }
-
-    def down(q: Any) -> Any:
-        x, y, z, w = q[3:7]
-        return -np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
     def lifts(phase: Any, command: Any) -> Any:
         """How high the feet should be: those of the legs that swing, if the robot is to move."""
