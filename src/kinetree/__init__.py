@@ -126,7 +126,7 @@ with _lazy_names(__name__, _UnknownName, _MOVED):
     from kinetree.io.save import save
     from kinetree.io.texts import to_text
     from kinetree.joints import Fixed, Free, Prismatic, Revolute
-    from kinetree.learning.environment import environment
+    from kinetree.learning.definition import environment
     from kinetree.model import Model, ModelBuilder
     from kinetree.pictures.render import render
     from kinetree.programs.program import program

@@ -269,6 +269,19 @@ def whole_number(given: Any) -> int | None:
         return None
 
 
+def whole_between(option: str, given: Any, least: int = 0, most: int | None = None) -> int:
+    """An option that is a whole number from `least` on, up to `most`; raises `OptionError` for any other.
+
+    >>> whole_between("samples", np.int64(5), 1)
+    5
+    """
+    found = whole_number(given)
+    if found is None or not least <= found <= (2**63 if most is None else most):
+        end = "on" if most is None else f"to {most:,}" if most >= 100_000 else f"to {most}"
+        raise OptionError(f"{option} must be a whole number from {least} {end}, not {given!r:.60}")
+    return found
+
+
 def real_number(given: Any) -> float | None:
     """A real number of Python's or NumPy's as Python's; None for anything else, such as a truth value or NaN.
 

@@ -14,9 +14,9 @@ _NO_PART = frozenset({
 })  # fmt: skip
 """Rooms and files of kinetree that run in no trace and no compilation; a new room takes part until it is added here."""
 _PART_NEVERTHELESS = (
-    "identification/estimation/reduction", "io/mjcf/elevations", "learning/distributions", "learning/environment",
-    "learning/functions", "learning/kernel", "learning/layout", "learning/policies", "learning/worlds",
-    "pictures/kernels/",
+    "identification/estimation/reduction", "io/mjcf/elevations", "learning/beginnings", "learning/definition",
+    "learning/distributions", "learning/environment", "learning/functions", "learning/kernel", "learning/layout",
+    "learning/policies", "learning/worlds", "pictures/kernels/",
 )  # fmt: skip
 """Compiled loops, the readers of height fields, which contacts call, and what makes environments of tasks."""
 

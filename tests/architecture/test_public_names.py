@@ -102,7 +102,7 @@ GROUPS = {
     "learning": [
         "ARS", "PPO", "Choice", "Environment", "Integers", "Normal", "Policy", "Push", "Run",
         "TrainingInterrupted", "Uniform", "Unrolled", "Worlds", "environment", "gru", "load_policy",
-        "load_run", "mlp", "play", "task", "train",
+        "load_run", "mlp", "play", "task", "train", "train_many",
     ],
     "lie": [
         "convert", "from_scipy", "jacobian", "placement", "pose_exp", "pose_exp_jacobian", "pose_log",

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetree.comparison.result import Comparison, Settings
 from kinetree.errors import DTypeError, MissingPackageError, OptionError, nearest_names
+from kinetree.inputs import whole_between
 from kinetree.io.load import check_switches, load, settled
 from kinetree.io.macros import readable, xacro_arguments
 from kinetree.model import Model
@@ -103,13 +104,11 @@ def compare(
 
 
 def _checked(samples: Any, seed: Any, tolerance: Any) -> Settings:
-    for name, x, least, most in (("samples", samples, 1, _MOST_SAMPLES), ("seed", seed, 0, 2**63)):
-        if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
-            raise OptionError(f"compare: {name} must be a whole number from {least} to {most}, not {x!r:.60}")
+    count, start = whole_between("compare: samples", samples, 1, _MOST_SAMPLES), whole_between("compare: seed", seed)
     is_number = isinstance(tolerance, int | float | np.floating) and not isinstance(tolerance, bool)
     if not is_number or not 0.0 <= tolerance < np.inf:
         raise OptionError(f"compare: tolerance must be a number from 0 on, such as 1e-9, not {tolerance!r:.60}")
-    return Settings(int(samples), int(seed), float(tolerance))
+    return Settings(count, start, float(tolerance))
 
 
 def _libraries(peers: Any, with_default: bool) -> list[str]:

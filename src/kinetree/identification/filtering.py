@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import LogError, MissingPackageError, OptionError
 from kinetree.identification.logs.log import Log, Smoothing, check_log
-from kinetree.identification.options import whole_between
-from kinetree.inputs import chosen_word, flag, real_number
+from kinetree.inputs import chosen_word, flag, real_number, whole_between
 
 __all__ = ["filtered"]
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import OptionError
-from kinetree.inputs import whole_number
 
-__all__ = ["random_generator", "whole_between"]
+__all__ = ["random_generator"]
 
 
 def random_generator(rng: Any) -> np.random.Generator:
@@ -20,11 +19,3 @@ def random_generator(rng: Any) -> np.random.Generator:
         raise OptionError(
             f"rng must be a NumPy generator or a whole number that is not negative, not {rng!r:.60}"
         ) from None
-
-
-def whole_between(option: str, value: Any, least: int, most: int) -> int:
-    """A whole number from `least` to `most`; raises `OptionError` for any other."""
-    number = whole_number(value)
-    if number is None or not least <= number <= most:
-        raise OptionError(f"{option} must be a whole number from {least} to {most:,}, not {value!r:.60}")
-    return number

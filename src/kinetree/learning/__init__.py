@@ -3,9 +3,11 @@
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
+    from kinetree.learning.definition import environment
     from kinetree.learning.distributions import Choice, Integers, Normal, Uniform
-    from kinetree.learning.environment import Environment, Unrolled, environment
+    from kinetree.learning.environment import Environment, Unrolled
     from kinetree.learning.kernel import Push
+    from kinetree.learning.many_trainings import train_many
     from kinetree.learning.playing import play
     from kinetree.learning.policies import Policy, gru, mlp
     from kinetree.learning.policy_files import load_policy
@@ -37,4 +39,5 @@ __all__ = [
     "play",
     "task",
     "train",
+    "train_many",
 ]

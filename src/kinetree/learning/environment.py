@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,28 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.control.laws.law import with_arguments
 from kinetree.errors import (
-    ModelWarning,
     NameNotFoundError,
     OptionError,
     ShapeError,
     SimulationError,
-    listed,
+    SimulationWarning,
     nearest_names,
 )
-from kinetree.functions.actuators import actuation_of_robot
-from kinetree.functions.contact_options import ContactOption, contact_option
-from kinetree.functions.drives import Passive, passive_option
-from kinetree.functions.integrator_options import Integrator, step_of_file
-from kinetree.functions.unfelt import unfelt_parameters
-from kinetree.inputs import chosen_word, flag, real_array, sample_shape, whole_number
+from kinetree.inputs import chosen_word, real_array, whole_between, whole_number
 from kinetree.interop.installed import check_installed
-from kinetree.learning.distributions import Choice, Distribution, Integers, Normal
+from kinetree.learning.beginnings import bad_beginnings
 from kinetree.learning.functions import TaskFunction
-from kinetree.learning.kernel import ACTION, EVALUATED, Kernel, Push, purposes
-from kinetree.learning.layout import Layout
+from kinetree.learning.kernel import ACTION, Kernel
+from kinetree.learning.layout import Layout, shapes_of
 from kinetree.learning.worlds import Worlds
 from kinetree.model import Model
-from kinetree.model.model import check_robot
 from kinetree.programs import Program
 
 if TYPE_CHECKING:
@@ -46,12 +37,10 @@ if TYPE_CHECKING:
 
     from kinetree.pictures import Camera
 
-__all__ = ["Environment", "Unrolled", "environment"]
+__all__ = ["Environment", "Unrolled"]
 
 Array = NDArray[Any]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_OF_WORLDS = ("q", "v", "act", "t", "step", "action", "key", "before", "parameters")
-_ROLES = ("reset", "control", "physics", "update", "reward", "terminate", "observe", "record")
 
 
 class Unrolled(NamedTuple):
@@ -91,8 +80,8 @@ class Environment:
         self._results, self._state = kernel.results, kernel.state
         self._functions: dict[str, Program] = {}
         self._variants: dict[str, Environment] = {}
-        self._called: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
-        self._unrolled: dict[Any, tuple[Callable[..., Any], Layout]] = {}
+        self._called: dict[Any, Any] = {}
+        self._unrolled: dict[Any, Program] = {}
 
     # -- what there is to know
 
@@ -184,7 +173,8 @@ class Environment:
         key = what, dtype
         if key not in self._called:
             self._called[key] = self.program(what).compile(dtype=dtype.name)
-        return self._called[key]
+        call: Callable[..., Any] = self._called[key]
+        return call
 
     # -- where people learn
 
@@ -370,6 +360,27 @@ class Environment:
         result.final_observation[...] = result.observation
         return result
 
+    def check(self, worlds: int = 64, *, seed: int = 0, settings: Mapping[str, ArrayLike] = _NOTHING) -> None:
+        """Warn of episodes that begin badly: with shapes inside each other, or where `terminate` ends them at once.
+
+        Shapes count that are more than 1 cm inside each other in a quarter of the worlds. `kt.learning.train` checks
+        its task by it.
+
+        Args:
+            worlds: in how many worlds an episode is begun.
+            seed: as for `reset`.
+            settings: as for `reset`.
+
+        Warns:
+            SimulationWarning: says what is wrong, and in how many of the worlds.
+
+        >>> import kinetree as kt
+        >>> kt.learning.task("cart_pole").check()
+        """
+        begun = self.reset(seed, worlds, settings=settings)
+        for problem in bad_beginnings(self._kernel, begun.state, {**self.settings, **settings}):
+            warnings.warn(f"{self.name}: {problem}", SimulationWarning, stacklevel=2)
+
     def restart(
         self,
         worlds: Worlds,
@@ -496,9 +507,9 @@ class Environment:
         >>> env.unroll(worlds, policy, weights, 100).episode_return.shape
         (64,)
         """
-        weights = np.asarray(weights)
-        size = weights.shape[-1:] if policy else weights.shape[-2:]
-        call, layout = self._unrolling(policy, size, steps, tuple(record), worlds.state.dtype)
+        weights, dtype = np.asarray(weights), worlds.state.dtype.name
+        key = policy, weights.shape[-1:] if policy else weights.shape[-2:], steps, tuple(record)
+        call, layout = self._called.get((*key, dtype)) or self._unrolling(*key, dtype)
         more = {} if threads is None else {"threads": threads}
         with np.errstate(all="ignore"):  # as in `step`
             whole = call(worlds.state, worlds.observation, weights, *self._values(settings), **more)
@@ -535,37 +546,40 @@ class Environment:
         >>> gradient["weights"].shape
         (4, 113)
         """
+        size = (weights,) if isinstance(weights, int) else weights
+        key = policy, size, steps, tuple(record), resets
+        if key not in self._unrolled:
+            self._unrolled[key] = self._many_steps(policy, size, whole_between("steps", steps, 1), record, resets)
+        return self._unrolled[key]
+
+    def _unrolling(
+        self, policy: Callable[..., Any] | None, size: tuple[int, ...], steps: int, record: Sequence[str], dtype: str
+    ) -> tuple[Callable[..., Any], Layout]:
+        """The compiled function of many steps, and the layout of its result; kept."""
+        program = self.unroll_program(policy, size, steps, record=record, resets=True)
+        call: Callable[..., Any] = program.compile(dtype=dtype)
+        leaves = program.traced(dtype).results.leaves
+        names = (leaf.name.strip("[]'").replace("']['", " ") for leaf in leaves)
+        made = call, Layout(dict(zip(names, (leaf.shape for leaf in leaves), strict=True)))
+        self._called[policy, size, steps, record, dtype] = made
+        return made
+
+    def _many_steps(
+        self, policy: Callable[..., Any] | None, size: tuple[int, ...], steps: int, record: Sequence[str], resets: bool
+    ) -> Program:
         kernel = self._kernel if resets else replace(self._kernel, autoreset="disabled")
-        memory, count, function = getattr(policy, "state_size", 0), _whole("steps", steps, 1), None
+        memory, function = getattr(policy, "state_size", 0), None
         if policy is not None:
             known = ("weights", "observation", "key", *(["state"] if memory else []))
             function = TaskFunction.of("policy", policy, known)
 
         def unrolled(state: Any, observation: Any, weights: Any, **settings: Any) -> dict[str, Any]:
             return kernel.unrolled(
-                state, observation, weights, settings, policy=function, memory=memory, steps=count, record=record
+                state, observation, weights, settings, policy=function, memory=memory, steps=steps, record=record
             )
 
-        shapes = {
-            "state": self._state.size,
-            "observation": self.observation_size,
-            "weights": weights,
-        }
-        return with_arguments(f"{steps} steps of {self.name}", unrolled, {**shapes, **_shapes(self.settings)}, {})
-
-    def _unrolling(
-        self, policy: Callable[..., Any] | None, weights: tuple[int, ...], steps: int, record: tuple[str, ...],
-        dtype: np.dtype[Any],
-    ) -> tuple[Callable[..., Any], Layout]:  # fmt: skip
-        """The compiled function of many steps, and the layout of its result; kept with its policy."""
-        key = policy, weights, steps, record, dtype.name
-        if key not in self._unrolled:
-            made = self.unroll_program(policy, weights, steps, record=record, resets=True)
-            call = made.compile(dtype=dtype.name)
-            leaves = made.traced(dtype.name).results.leaves
-            names = (name.strip("[]'").replace("']['", " ") for name, _, _ in leaves)
-            self._unrolled[key] = call, Layout(dict(zip(names, (leaf.shape for leaf in leaves), strict=True)))
-        return self._unrolled[key]
+        shapes = {"state": self._state.size, "observation": self.observation_size, "weights": size}
+        return with_arguments(f"{steps} steps of {self.name}", unrolled, {**shapes, **shapes_of(self.settings)}, {})
 
     def worlds(self, numbers: Array) -> Worlds:
         """Worlds of their `numbers` (…, n): of those saved before, or of an empty array as `out=` of `step`."""
@@ -636,156 +650,6 @@ class Environment:
         )
 
 
-def environment(
-    robot: Model,
-    *,
-    observe: Callable[..., Any],
-    reward: Callable[..., Any],
-    terminate: Callable[..., Any] | None = None,
-    reset: Callable[..., Any] | None = None,
-    control: Callable[..., Any] | None = None,
-    physics: Callable[..., Any] | None = None,
-    update: Callable[..., Any] | None = None,
-    record: Callable[..., Any] | None = None,
-    action: int | tuple[ArrayLike, ArrayLike] | None = None,
-    dt: float | None = None,
-    frame_skip: int = 1,
-    contact: ContactOption = True,
-    passive: Passive = True,
-    integrator: Integrator | None = None,
-    max_steps: int | None = 1000,
-    memory: Mapping[str, Any] = _NOTHING,
-    settings: Mapping[str, ArrayLike] = _NOTHING,
-    randomize: Mapping[str, Any] = _NOTHING,
-    noise: Mapping[str, float | Distribution] = _NOTHING,
-    delay: Mapping[str, int | Distribution] = _NOTHING,
-    push: Push | None = None,
-    autoreset: str = "same_step",
-    clip_actions: bool = False,
-    on_fault: str = "error",
-    name: str | None = None,
-) -> Environment:
-    """A task to learn, with its physics, as one compiled function of many worlds.
-
-    The task's functions are written in NumPy and kinetree's functions, for one world, as a `kt.program` is. Each takes
-    what it names among its parameters: `q` (nq,), `v` (nv,) and `act` (na,), the state of the robot; `t`, seconds since
-    the episode began, and `step`, steps since then; `action` (n,), that of this step, zeros after a reset; `key`, for
-    `kt.random`, another one for each function and step; `before`, with the attributes q, v, act, t and those of the
-    memory, at the beginning of this step; `parameters`, the drawn ones by name; and the names in `memory` and
-    `settings`.
-
-    Args:
-        robot: the robot.
-        observe: the observation, (n,), or a dict of named parts, which are joined in order.
-        reward: the reward of a step, one number, or a dict of named terms, which are summed, and recorded one by one.
-        terminate: whether the episode ends, one truth value; without it only `max_steps` ends one.
-        reset: the state at the beginning of an episode, a dict of any of q, v, act and names in memory; what is missing
-            is neutral, zero, or as in memory.
-        control: commands of the robot's actuators (nu,) for an action, or {"tau": joint forces (nv,)}, and in the dict
-            also names in memory. It runs in every step of physics. By default the action is the commands, or, of a
-            robot without actuators, the joint forces where there are motors.
-        physics: the motion of a whole step, in place of `frame_skip` steps of `kt.rollout`: a dict of q, v, act and
-            names in memory.
-        update: changes of the memory after the motion, once per step: a command that is drawn anew, the last action. It
-            may also take `evaluated`, with q, v and qdd where the last step of physics evaluated forces, as of
-            `kt.rollout` with `report="evaluated"`: for forces of contacts, and for what MuJoCo derives from a state.
-        record: what else is recorded of each step, a dict of arrays by name: how well a command is followed.
-        action: the number of numbers of an action, or its bounds (low, high); by default those of the commands.
-        dt: length of a step of physics, s; by default that of the robot's MJCF file.
-        frame_skip: steps of physics in a step of the environment.
-        contact: as for `kt.rollout`.
-        passive: as for `kt.rollout`.
-        integrator: as for `kt.rollout`.
-        max_steps: how many steps an episode has at most; None for any number.
-        memory: the task's own state, by name: the shape of zeros that it begins with, such as 3, (2, 3) or (), or an
-            array.
-        settings: numbers that may be others in each call, by name, with their usual values: those of a curriculum.
-        randomize: parameters of the robot that differ between worlds and episodes, by name (`robot.parameter_names`),
-            or by pattern, such as "body.*.mass": a distribution, a value, or a function of any of key, own and the
-            settings.
-        noise: by name of a part of the observation ("" if it is one array) the standard deviation of normal noise, or
-            its distribution.
-        delay: by name of a part of the observation, how many steps later it is seen; by "action", how many steps of
-            physics later an action acts. A number, or `Integers`, drawn for each episode.
-        push: kicks of a floating base.
-        autoreset: "same_step": the step that ends an episode begins another one, and returns its first observation;
-            "next_step": the next step does so instead of a motion, whatever its action is; "disabled": none does, and
-            `restart` is for you to call.
-        clip_actions: whether actions beyond their bounds are moved to them; otherwise they are an error.
-        on_fault: what happens where a number is not finite: "error", a `SimulationError`; or "end": the episode ends,
-            without a reward for the step.
-        name: what messages call it; by default the robot's name.
-
-    Returns:
-        The environment. Its program is compiled when it is first needed.
-
-    Raises:
-        NameNotFoundError: a function takes or returns what there is not, or there is no such parameter or part.
-        ShapeError: a function returns an array of another shape than is needed.
-        OptionError: an option is none of those that it may be.
-
-    A `ModelWarning` says which drawn parameters change nothing, or not in all of their range
-    (`kt.contact.unfelt_parameters`).
-
-    >>> import kinetree as kt
-    >>> robot = kt.zoo.load("cart_pole")
-    >>> env = kt.environment(
-    ...     robot, dt=0.01, frame_skip=2, max_steps=250, action=([-10.0], [10.0]),
-    ...     control=lambda action: {"tau": np.concatenate([action, np.zeros(1)])},
-    ...     observe=lambda q, v: np.concatenate([[q[0]], [np.sin(q[1]), np.cos(q[1])], v]),
-    ...     reward=lambda q, action: np.cos(q[1]) - 0.001 * action @ action,
-    ...     terminate=lambda q: abs(q[0]) > 2.0,
-    ...     reset=lambda key: {"q": np.stack([0.0, np.pi]) + kt.random.uniform(key, 2, -0.1, 0.1)},
-    ...     randomize={"body.pole.mass": kt.learning.Uniform(0.8, 1.2, relative=True)},
-    ... )
-    >>> worlds = env.reset(seed=0, worlds=64)
-    >>> worlds = env.step(worlds.state, np.ones((64, 1)))
-    >>> worlds.observation.shape
-    (64, 5)
-    """
-    model = check_robot(robot)
-    contact_option(model, contact)
-    passive_option(model, passive)
-    clips = flag("clip_actions", clip_actions)
-    dt = step_of_file(model) if dt is None else float(dt)
-    most = None if max_steps is None else _whole("max_steps", max_steps, 1)
-    own = {key: _first(key, x) for key, x in memory.items()}
-    numbers = {key: real_array(key, x, sample_shape(np.shape(x))) for key, x in settings.items()}
-    for key in (*own, *numbers):
-        if key in (*_OF_WORLDS, EVALUATED) or not str(key).isidentifier() or (key in own and key in numbers):
-            raise OptionError(
-                f"{key!r:.60} is the name of another thing already, or not a name that a function can take"
-            )
-    given = {
-        "reset": reset, "control": control, "physics": physics, "update": update, "reward": reward,
-        "terminate": terminate, "observe": observe, "record": record,
-    }  # fmt: skip
-    if control is not None and physics is not None:
-        raise OptionError("control is part of the usual physics; a function for physics runs its own")
-    known = [*_OF_WORLDS, *own, *numbers]
-    more = {"update": [EVALUATED]} if physics is None else {}
-    functions = {
-        role: TaskFunction.of(role, f, [*known, *more.get(role, [])]) for role, f in given.items() if f is not None
-    }
-    actuation = actuation_of_robot(model) if model.extras.actuators else None
-    drawn = _drawn(model, randomize, numbers)
-    _warn_of_unfelt(model, drawn, contact, passive)
-    delays, of_delays = _delays(delay)
-    noisy = {key: x if isinstance(x, Distribution) else Normal(0.0, x) for key, x in noise.items()}
-    kernel = Kernel(
-        model, functions, own, {**drawn, **of_delays}, noisy, delays,
-        _bounds(model, action, control is None and physics is None), clips, push, dt,
-        _whole("frame_skip", frame_skip, 1),
-        {"contact": contact, "passive": passive, "integrator": integrator, "divide": False}, actuation is not None,
-        np.eye(model.nv)[model.actuated], len(actuation.with_activation) if actuation else 0, most,
-        chosen_word("autoreset", autoreset, "same_step", "next_step", "disabled"),
-        chosen_word("on_fault", on_fault, "error", "end") == "error",
-        purposes([*_ROLES, "push", "policy", *drawn, *of_delays, *(f"noise {key}" for key in noise)]),
-    )  # fmt: skip
-    title = str(name or model.name)
-    return Environment(title, _completed(kernel, title, numbers), numbers)
-
-
 def _adapter(method: str, package: str, oldest: tuple[int, int] = (0, 0)) -> Any:
     """The module that adapts environments to a package; its name is that of the package."""
     check_installed(f"env.{method}", package, oldest)
@@ -802,138 +666,7 @@ def _program(kernel: Kernel, name: str, what: str, settings: Mapping[str, Array]
         own = {key: given.pop(key) for key in settings}
         return kernel.advance(**given, settings=own) if what == "step" else kernel.begin(**given, settings=own)
 
-    return with_arguments(f"{what} of {name}", function, {**shapes, **_shapes(settings)}, {})
-
-
-def _completed(kernel: Kernel, name: str, settings: Mapping[str, Array]) -> Kernel:
-    """The kernel with the form of its observation and reward: its functions are run once, without physics."""
-    state = replace(kernel, delays={}).state
-
-    def function(state_now: Any, action: Any, **own: Any) -> dict[str, Any]:
-        return kernel.forms(state.apart(state_now), action, own)
-
-    shapes = {"state_now": state.size, "action": len(kernel.action[0]), **_shapes(settings)}
-    leaves = with_arguments(f"functions of {name}", function, shapes, {}).traced().results.leaves
-    groups: dict[str, dict[str, tuple[int, ...]]] = {group: {} for group in ("part", "term", "record", "control")}
-    for leaf in leaves:
-        group, _, own = leaf.name[2:-2].partition(" ")  # of "['part joints']"
-        groups[group][own] = leaf.shape
-    parts, terms = groups["part"], groups["term"]
-    if both := terms.keys() & groups["record"].keys():
-        raise OptionError(
-            f"{name}: {both.pop()!r} is a term of the reward, which is recorded already; record another name"
-        )
-    for key in (*kernel.noise, *kernel.delays):
-        if key not in parts and (key != ACTION or key in kernel.noise):
-            known = listed([repr(x) for x in parts], most=20)
-            raise NameNotFoundError(
-                f"{name}: the observation has no part {key!r:.60} to be noisy or late; it has {known}"
-            )
-    return replace(
-        kernel, parts=parts, terms=() if [*terms] == [""] else tuple(terms), records=groups["record"],
-        controlled=tuple(groups["control"]),
-    )  # fmt: skip
-
-
-def _shapes(settings: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
-    return {name: x.shape for name, x in settings.items()}
-
-
-# -- what is given
-
-
-def _whole(name: str, given: Any, least: int = 0) -> int:
-    number = whole_number(given)
-    if number is None or not least <= number < 2**53:
-        raise OptionError(f"{name} is a whole number from {least} on, not {given!r:.60}")
-    return number
-
-
-def _first(name: str, given: Any) -> Array:
-    """The first value of a state of the task's own: of a shape, zeros."""
-    if whole_number(given) is not None:
-        return np.zeros(_whole(f"the length of {name}", given))
-    if isinstance(given, tuple) and all(whole_number(x) is not None for x in given):
-        return np.zeros(given)
-    return np.array(real_array(name, given, "any"), np.float64)
-
-
-def _bounds(model: Model, given: Any, is_usual: bool) -> tuple[Array, Array]:
-    """The lowest and the highest action."""
-    actuators = model.extras.actuators
-    if given is None:
-        if not is_usual:
-            raise OptionError(
-                "action= says how many numbers an action has, or (low, high), where control or physics use it"
-            )
-        if actuators:
-            ranges = [x.control_range if x.control_limited else (-math.inf, math.inf) for x in actuators]
-        else:
-            efforts = model.effort_limit
-            ranges = [(-e, e) for e, is_driven in zip(efforts, model.actuated, strict=True) if is_driven]
-        low, high = np.array(ranges, np.float64).reshape(-1, 2).T
-        return low, high
-    if whole_number(given) is not None:
-        n = _whole("action", given, 1)
-        return np.full(n, -math.inf), np.full(n, math.inf)
-    try:
-        low, high = (np.asarray(x, np.float64) for x in given)
-    except (TypeError, ValueError):
-        raise OptionError(f"action is a number of numbers, or (low, high), not {given!r:.60}") from None
-    if low.ndim != 1 or low.shape != high.shape or not np.all(low <= high):
-        raise OptionError(f"action: low and high are arrays (n,), low below high, not {given!r:.80}")
-    return low, high
-
-
-def _delays(given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, tuple[Any, Any]]]:
-    """The largest delays, and what is drawn for them."""
-    most, drawn = dict[str, int](), dict[str, tuple[Any, Any]]()
-    for name, x in given.items():
-        least = x.low if isinstance(x, Integers) else _whole(f"delay[{name!r}]", x)
-        if least < 0:
-            raise OptionError(f"delay[{name!r}] is a number of steps, not {x!r:.60}")
-        most[name] = x.high - 1 if isinstance(x, Integers) else least
-        if most[name]:
-            drawn[f"delay {name}"] = (x if isinstance(x, Integers) else float(x), np.float64(0.0))
-    return {name: x for name, x in most.items() if x}, drawn
-
-
-def _drawn(model: Model, given: Mapping[str, Any], settings: Mapping[str, Array]) -> dict[str, tuple[Any, Any]]:
-    """The source of each drawn parameter, and the robot's own value."""
-    found: dict[str, tuple[Any, Any]] = {}
-    names = model.parameter_names if given else []
-    for pattern, source in given.items():
-        matching = fnmatch.filter(names, pattern) if any(c in pattern for c in "*?") else [pattern]
-        if not matching:
-            raise NameNotFoundError(f"randomize: no parameter of {model.name!r} is like {pattern!r:.60}")
-        if callable(source) and not isinstance(source, Distribution):
-            source = TaskFunction.of(f"randomize[{pattern!r}]", source, ["key", "own", *settings])
-        elif not isinstance(source, Distribution):
-            source = real_array(f"randomize[{pattern!r}]", source, "that of the parameter")
-        for name in matching:
-            own = model.parameter(name)
-            if isinstance(source, Distribution) and not source.relative and not isinstance(source, Choice):
-                shape = np.broadcast_shapes(*(x.shape for x in source.range))
-                if shape != own.shape and own.size > 1:
-                    raise ShapeError(
-                        f"randomize[{pattern!r}]: {name} has {own.size} numbers, {own.tolist()}; give bounds for each, "
-                        "or relative=True for a factor"
-                    )
-            found[name] = source, own
-    return found
-
-
-def _warn_of_unfelt(
-    model: Model, drawn: Mapping[str, tuple[Any, Any]], contact: ContactOption, passive: Passive
-) -> None:
-    """Say which parameters are drawn for nothing, or in a part of their range."""
-    ranges = {}
-    for name, (source, own) in drawn.items():
-        if isinstance(source, Distribution):
-            low, high = (own * x if source.relative else x + 0.0 * own for x in source.range)
-            ranges[name] = np.minimum(low, high), np.maximum(low, high)
-    for name, reason in unfelt_parameters(model, ranges, contact=contact, passive=passive).items():
-        warnings.warn(f"randomize: {name}: {reason}", ModelWarning, stacklevel=3)
+    return with_arguments(f"{what} of {name}", function, {**shapes, **shapes_of(settings)}, {})
 
 
 def _numbers_of_worlds(worlds: Any) -> Array:
@@ -941,7 +674,7 @@ def _numbers_of_worlds(worlds: Any) -> Array:
     if worlds is None:
         return np.zeros(())
     if whole_number(worlds) is not None:
-        return np.arange(_whole("worlds", worlds), dtype=np.float64)
+        return np.arange(whole_between("worlds", worlds), dtype=np.float64)
     numbers = real_array("worlds", np.asarray(worlds), "(N,)").astype(np.float64)
     if numbers.ndim != 1 or np.any(numbers < 0) or np.any(numbers != np.floor(numbers)):
         raise OptionError(f"worlds is how many there are, or their numbers from 0 on, not {worlds!r:.60}")
@@ -950,7 +683,8 @@ def _numbers_of_worlds(worlds: Any) -> Array:
 
 def _seeds(given: Any, shape: tuple[int, ...], dtype: str) -> Array:
     """Seeds of worlds, which are whole numbers in this dtype too."""
-    seeds = np.asarray(given, np.float64) if np.shape(given) == shape and shape else np.asarray(_whole("seed", given))
+    is_each = bool(shape) and np.shape(given) == shape
+    seeds = np.asarray(given, np.float64) if is_each else np.asarray(whole_between("seed", given))
     if np.any(seeds < 0) or np.any(seeds != np.floor(seeds)) or np.any(seeds != seeds.astype(dtype)):
         raise OptionError(f"a seed is a whole number from 0 on, in float32 below 2**24, not {given!r:.60}")
     return seeds.astype(dtype)

@@ -213,6 +213,10 @@ class Kernel:
     def _again(self, x: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
         return self.begin(x["seed"], x["world"], x["episode"] + 1.0, settings)
 
+    def is_over(self, x: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+        """Whether the task ends an episode where it begins."""
+        return self._ended(x, settings, np.zeros(len(self.action[0])), None)
+
     def forms(self, x: dict[str, Any], action: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The parts of the observation and the terms of the reward, of any state: for their names and shapes."""
         observed = self._given(x, settings, "observe", action)
@@ -280,12 +284,13 @@ class Kernel:
     ) -> dict[str, Any]:
         """Everything that a function of this role may take."""
         given = {name: x[name] for name in ("q", "v", "act", "step", *self.memory)}
-        given |= {"t": self._time(x), "action": action, "parameters": self._parameters(x), **settings}
+        given |= {"t": self._time(x), "action": action, "parameters": self.parameters(x), **settings}
         given["key"] = self._key(x, role)
         now = {name: given[name] for name in ("q", "v", "act", "t", *self.memory)}
         return {**given, "before": before or SimpleNamespace(**now)}
 
-    def _parameters(self, x: Mapping[str, Any]) -> dict[str, Any]:
+    def parameters(self, x: Mapping[str, Any]) -> dict[str, Any]:
+        """The drawn parameters of a world by name."""
         return {name: x[f"drawn {name}"] for name in self.drawn if not name.startswith("delay ")}
 
     def _drawn(self, name: str, counters: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
@@ -324,7 +329,7 @@ class Kernel:
         def one(now: dict[str, Any], row: tuple[Any, Any]) -> tuple[dict[str, Any], None]:
             after, command = self._controlled({**x, **now}, row[0], settings, before, self.dt * row[1])
             now = {**now, **after}
-            options = {"parameters": self._parameters(x) or None, "report": is_told and "evaluated", **self.physics}
+            options = {"parameters": self.parameters(x) or None, "report": is_told and "evaluated", **self.physics}
             rows = {"ctrl": command["ctrl"][None], "act": now["act"]} if "ctrl" in command else {}
             tau = command["tau"][None] if "tau" in command else None
             found: Any = rollout(self.robot, now["q"], now["v"], tau, self.dt, **rows, **options)

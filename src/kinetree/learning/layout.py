@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.programs.labels import reshaped
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "shapes_of"]
 
 
 class Layout:
@@ -38,3 +38,8 @@ class Layout:
     def joined(self, parts: Mapping[str, Any]) -> Any:
         """The flat array of one sample."""
         return np.concatenate([np.zeros(0), *(np.ravel(parts[name] * 1.0) for name in self.shapes)])
+
+
+def shapes_of(arrays: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The shapes of arrays by name."""
+    return {name: x.shape for name, x in arrays.items()}

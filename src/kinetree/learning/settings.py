@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from kinetree.errors import OptionError
-from kinetree.inputs import number_between, whole_number
+from kinetree.inputs import number_between, whole_between
 from kinetree.records import record
 
 __all__ = ["ARS", "PPO"]
@@ -98,7 +98,7 @@ def _check(settings: Any, *counts: str) -> None:
     kind = type(settings).__name__
     for field in fields(settings):
         x = getattr(settings, field.name)
-        if field.name in counts and (whole_number(x) or 0) < 1:
-            raise OptionError(f"{kind}: {field.name} is a whole number from 1 on, not {x!r:.60}")
+        if field.name in counts:
+            whole_between(f"{kind}: {field.name}", x, 1)
         if str(field.type).startswith("float") and x is not None:
             number_between(f"{kind}: {field.name}", x, -math.inf, math.inf)

@@ -88,6 +88,9 @@ def train(
         MissingPackageError: PyTorch is not installed.
         TrainingInterrupted: for Ctrl-C; the last whole iteration is saved.
 
+    Warns:
+        SimulationWarning: what `env.check` says of the beginnings of episodes.
+
     >>> import kinetree as kt
     >>> run = kt.learning.train("hopper", "runs/hopper", steps=4_000_000)  # doctest: +SKIP
     >>> run.play().film("hopper.mp4")  # doctest: +SKIP
@@ -112,6 +115,8 @@ def train(
     history: list[Figures] = []
     if has_run(path):
         history = _restored(learner, load_run(path, env), about, resume)
+    else:
+        env.check(seed=seed)
     training = _Training(path, env, about, learner, history)
     training.run(steps, evaluate_every, progress)
     return training.saved

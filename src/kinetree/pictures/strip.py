@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kinetree.display import Shapes, Size
 from kinetree.errors import OptionError
 from kinetree.files import check_target, file_path
+from kinetree.inputs import whole_between
 from kinetree.model import Model
 from kinetree.pictures.arrangement import aside, checked_samples
 from kinetree.pictures.camera import Camera, checked_size
@@ -83,8 +84,7 @@ def strip_times(
     Raises:
         OptionError: `moments` is not a whole number from 1 to 32.
     """
-    if isinstance(moments, bool) or not isinstance(moments, int | np.integer) or not 1 <= moments <= _MOST:
-        raise OptionError(f"moments must be a whole number from 1 to {_MOST}, not {moments!r:.60}")
+    whole_between("moments", moments, 1, _MOST)
     begin = float(motion.time[0])
     if not end > begin or moments == 1:
         return np.array([begin])

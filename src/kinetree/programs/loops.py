@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.compiler.tracing import Trace, as_symbolic, current_trace, is_symbolic, trace_in_progress
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Recorder
-from kinetree.inputs import whole_number
+from kinetree.inputs import whole_between
 from kinetree.programs.forms import apart, filled
 from kinetree.programs.loop_recording import Recording
 from kinetree.programs.loop_state import Outputs, State, described
@@ -279,10 +279,7 @@ def _whole(number: Any, what: str) -> int:
             "program is traced: take the largest number, and keep the state that is final with np.where(k < n, new, "
             "state)"
         )
-    count = whole_number(number)
-    if count is None or count < 0:
-        raise OptionError(f"{what} is a whole number from 0 on, not {number!r:.60}")
-    return count
+    return whole_between(what, number)
 
 
 def _pair(returned: Any, loop: State) -> tuple[Any, Any]:

@@ -36,7 +36,7 @@ _PATIENCE = 10.0
 """Seconds until a scheduler has answered."""
 
 
-def client_of(scheduler: Any) -> tuple[Client | None, Callable[[], object]]:
+def client_of(scheduler: Any, function: str = "kt.sweep") -> tuple[Client | None, Callable[[], object]]:
     """The client of a given scheduler, and a function that closes it if it is ours; None without a scheduler."""
     if scheduler is None:
         return None, lambda: None
@@ -44,20 +44,22 @@ def client_of(scheduler: Any) -> tuple[Client | None, Callable[[], object]]:
         from distributed import Client
     except ImportError:
         raise MissingPackageError(
-            "kt.sweep(scheduler=…) needs dask and distributed: pip install 'kinetree[dask]'"
+            f"{function}(scheduler=…) needs dask and distributed: pip install 'kinetree[dask]'"
         ) from None
     if isinstance(scheduler, Client):
         if scheduler.asynchronous:
-            raise OptionError("kt.sweep waits for its results: give a client that is not asynchronous, or its address")
+            raise OptionError(
+                f"{function} waits for its results: give a client that is not asynchronous, or its address"
+            )
         return scheduler, lambda: None
     if not isinstance(scheduler, str):
         raise DTypeError(
-            f"kt.sweep: scheduler is a distributed.Client or the address of a scheduler, not {type(scheduler).__name__}"
+            f"{function}: scheduler is a distributed.Client or the address of one, not {type(scheduler).__name__}"
         )
     try:
         client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise OptionError(f"kt.sweep: no scheduler answers at {scheduler!r:.200}: {error}") from None
+        raise OptionError(f"{function}: no scheduler answers at {scheduler!r:.200}: {error}") from None
     return client, client.close
 
 

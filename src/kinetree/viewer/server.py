@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.errors import MissingPackageError, OptionError
 from kinetree.files import reason
+from kinetree.inputs import whole_between
 from kinetree.viewer.gate import Gate
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def _free_port(host: str, port: int | None) -> int:
     if not isinstance(host, str) or not host:
         raise OptionError(f"host must be the name or the number of an address of this machine, not {host!r:.60}")
     if port is not None:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-            raise OptionError(f"port must be a whole number from 0 to 65535, not {port!r:.60}")
+        whole_between("port", port, 0, 65535)
         return _bound(host, port, f"port {port} of {host} is in use; give another one, or port 0 for any free one")
     for tried in range(_USUAL_PORT, _USUAL_PORT + _TRIED):
         try:

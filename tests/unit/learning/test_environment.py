@@ -277,7 +277,7 @@ def test_what_is_not_sound_is_told(options: dict[str, Any], action: Any, message
         ({"memory": {"q": 3}}, kt.errors.OptionError, "'q' is the name of another thing"),
         ({"action": None}, kt.errors.OptionError, "how many numbers an action has"),
         ({"record": lambda q: {"effort": q}}, kt.errors.OptionError, "'effort' is a term of the reward"),
-        ({"frame_skip": 0}, kt.errors.OptionError, "frame_skip is a whole number from 1 on"),
+        ({"frame_skip": 0}, kt.errors.OptionError, "frame_skip must be a whole number from 1 on"),
     ],
 )
 def test_mistakes_are_named(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -292,7 +292,7 @@ def test_wrong_calls_are_named() -> None:
         env.step(worlds.state, np.zeros((3, 2)))
     with pytest.raises(kt.errors.NameNotFoundError, match="no setting 'gool': did you mean 'goal'"):
         env.step(worlds.state, np.zeros((3, 1)), settings={"gool": 1.0})
-    with pytest.raises(kt.errors.OptionError, match="seed is a whole number"):
+    with pytest.raises(kt.errors.OptionError, match="seed must be a whole number"):
         env.reset(seed=-1)
     with pytest.raises(kt.errors.ShapeError, match="is it of another task"):
         env.worlds(np.zeros((3, 7)))

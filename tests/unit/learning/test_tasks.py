@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -165,3 +166,10 @@ def test_an_update_may_take_where_forces_were_evaluated() -> None:
     assert (worlds.final_observation[0] == np.concatenate([x[-1] for x in found[1:]])).all()
     with pytest.raises(kt.errors.NameNotFoundError, match="update takes 'evaluated'"):
         kt.environment(robot, **given, physics=lambda q: {"q": q}, action=1, dt=0.01)
+
+
+@pytest.mark.parametrize("name", kt.learning.tasks.NAMES)
+def test_episodes_begin_well(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kt.errors.SimulationWarning)
+        kt.learning.task(name).check()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
 import sys
+import time
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import DTypeError, NameNotFoundError, OptionError, TrajectoryFileError
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, SimulationWarning, TrajectoryFileError
 from kinetree.learning import Environment, Run, TrainingInterrupted, load_run, train
 
 torch = pytest.importorskip("torch")
@@ -80,6 +84,82 @@ def test_ctrl_c_keeps_the_last_iteration(env: Environment, tmp_path: Path) -> No
     assert_same(stopped.value.run, load_run(tmp_path / "a", env))
     rest = train(env, tmp_path / "a", steps=4 * 512, resume=True, **SMALL)
     assert_same(rest, train(env, tmp_path / "b", steps=4 * 512, **SMALL))
+
+
+_KILLED = """
+import sys
+
+import kinetree as kt
+from kinetree.learning import training
+
+training._BETWEEN_CHECKPOINTS = 0.0
+kt.learning.train("cart_pole", sys.argv[1], options={"max_steps": 20}, steps=10**9, progress=lambda _: None, **%r)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_training_that_is_killed_goes_on_with_the_same_bits(tmp_path: Path) -> None:
+    settings = {**SMALL, "evaluate_every": 0}
+    path = tmp_path / "killed" / "run.npz"
+    with subprocess.Popen([sys.executable, "-c", _KILLED % settings, str(path.parent)], env=os.environ) as process:
+        written: set[int] = set()
+        while len(written) < 3:  # in the midst of writing as likely as not
+            assert process.poll() is None
+            time.sleep(0.001)
+            if path.exists():
+                written.add(path.stat().st_ino)
+        process.kill()
+    done = load_run(path.parent).about["iterations"]
+    assert done >= 2
+    more: dict[str, Any] = {"options": {"max_steps": 20}, "steps": (done + 2) * 512, **settings}
+    rest = train("cart_pole", path.parent, resume=True, **more)
+    assert_same(rest, train("cart_pole", tmp_path / "whole", **more))
+
+
+def test_many_trainings(tmp_path: Path) -> None:
+    done: list[tuple[int, int]] = []
+    common: dict[str, Any] = {"options": {"max_steps": 20}, "steps": 1024, **SMALL}
+    vary = {"clip": [0.1, 0.2], "seed": range(2)}
+    runs = kt.learning.train_many(
+        "cart_pole", tmp_path, vary=vary, progress=lambda *x: done.append(x), threads=1, **common
+    )
+    assert done == [(k, 4) for k in range(1, 5)]
+    found = [(run.about["settings"]["clip"], run.about["seed"]) for run in runs]
+    assert found == [(0.1, 0), (0.1, 1), (0.2, 0), (0.2, 1)]
+    assert [run.folder.name for run in runs[:2]] == ["clip=0.1,seed=0", "clip=0.1,seed=1"]
+    assert_same(runs[3], train("cart_pole", tmp_path / "alone", seed=1, clip=0.2, **common))
+    with pytest.raises(OptionError, match="values that differ"):
+        kt.learning.train_many("cart_pole", tmp_path, vary={"seed": [0, 0]}, **common)
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None) as client:
+        again = kt.learning.train_many("cart_pole", tmp_path / "there", vary=vary, scheduler=client, **common)
+        for one, other in zip(runs, again, strict=True):
+            assert_same(one, other)
+        with pytest.raises(NameNotFoundError, match="PPO has no setting 'clop'"):
+            kt.learning.train_many("cart_pole", tmp_path / "wrong", vary={"clop": [1]}, scheduler=client, **common)
+
+
+def test_a_task_that_begins_badly_is_told_of(tmp_path: Path) -> None:
+    robot = kt.zoo.load("quadruped").on_ground()
+    options: dict[str, Any] = {"observe": lambda q: q, "reward": lambda v: v[0], "action": 1, "dt": 0.01}
+    options["control"] = lambda action: {"tau": np.zeros(robot.nv) * action[0]}
+
+    def reset(key: Any) -> dict[str, Any]:
+        return {"q": robot.neutral() + kt.random.uniform(key, (), -0.3, 0.3) * (np.arange(robot.nq) == 2)}
+
+    low = kt.environment(robot, reset=reset, **options)
+    with pytest.warns(
+        SimulationWarning, match=r"quadruped: episodes begin with shapes inside each other in \d+ of 64 "
+    ):
+        train(low, tmp_path / "low", steps=1, worlds=8, horizon=4, minibatches=1, epochs=1, evaluate_every=0)
+    over = kt.environment(
+        robot, terminate=lambda q, limit: q[2] < limit, contact=False, settings={"limit": 9.0}, **options
+    )
+    with pytest.warns(SimulationWarning, match=r"terminate ends the episode where it begins.* in 64 of 64 worlds"):
+        over.check()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        over.check(settings={"limit": -9.0})
 
 
 def test_evaluations_are_motions(env: Environment, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from kinetree.control.optimal.iterations import REASONS, Outcome, solve
 from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.shooting import Motions, shooting
 from kinetree.errors import OptionError
-from kinetree.inputs import chosen_word, number_between, whole_number
+from kinetree.inputs import chosen_word, number_between, whole_between
 from kinetree.records import record
 
 __all__ = ["OptimalMotion", "ilqr"]
@@ -136,7 +136,7 @@ def ilqr(
     """
     if not isinstance(problem, OptimalControl):
         raise OptionError(f"ilqr takes a kt.control.OptimalControl, not {problem!r:.60}")
-    most = _count(iterations)
+    most = whole_between("iterations", iterations)
     precision = number_between("tolerance", tolerance, 0.0, 1.0)
     is_exact = chosen_word("hessian", hessian, "gauss_newton", "exact") == "exact"
     count = thread_count(threads)
@@ -156,13 +156,6 @@ def ilqr(
 
     on_threads(one, pieces, count)
     return _solution(guess, ends)
-
-
-def _count(iterations: Any) -> int:
-    count = whole_number(iterations)
-    if count is None or count < 0:
-        raise OptionError(f"iterations must be a whole number from 0 on, not {iterations!r:.60}")
-    return count
 
 
 def _none(problem: OptimalControl, guess: Inputs) -> OptimalMotion:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.errors import OptionError
 from kinetree.functions.constraint_options import Constraints
-from kinetree.inputs import number_between, real_number, whole_number
+from kinetree.inputs import number_between, real_number, whole_between
 from kinetree.model import Model
 from kinetree.model.constraints import Contact, Loop
 from kinetree.programs import Program
@@ -69,9 +69,7 @@ class Phase:
         *,
         constraints: Constraints = (),
     ) -> None:
-        count = whole_number(steps)
-        if count is None or not 1 <= count <= _MOST_STEPS:
-            raise OptionError(f"the steps of a Phase must be a whole number from 1 to {_MOST_STEPS}, not {steps!r:.60}")
+        count = whole_between("the steps of a Phase", steps, 1, _MOST_STEPS)
         for name, program in (("cost", cost), ("dynamics", dynamics)):
             if not (isinstance(program, Program) or (program is None and name == "dynamics")):
                 raise OptionError(f"the {name} of a Phase must be a program, made by kt.program, not {program!r:.60}")

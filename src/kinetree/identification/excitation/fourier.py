@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.files import file_path, write_file
-from kinetree.identification.options import whole_between
-from kinetree.inputs import number_between, real_array
+from kinetree.inputs import number_between, real_array, whole_between
 from kinetree.model import Model
 from kinetree.number_files.csv_tables import write_table
 from kinetree.records import record

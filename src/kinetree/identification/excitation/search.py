@@ -23,8 +23,8 @@ from kinetree.identification.excitation.fourier import FourierTrajectory
 from kinetree.identification.excitation.limits import bounds_of
 from kinetree.identification.excitation.problem import CRITERIA, Problem, condition_number
 from kinetree.identification.excitation.problem import criterion as worth
-from kinetree.identification.options import random_generator, whole_between
-from kinetree.inputs import chosen_word, number_between
+from kinetree.identification.options import random_generator
+from kinetree.inputs import chosen_word, number_between, whole_between
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program
 from kinetree.records import record

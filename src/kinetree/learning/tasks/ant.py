@@ -8,7 +8,8 @@ import numpy as np
 
 from kinetree.io.load import load
 from kinetree.layouts import Layout
-from kinetree.learning.environment import Environment, environment
+from kinetree.learning.definition import environment
+from kinetree.learning.environment import Environment
 from kinetree.learning.tasks.derived import Derived
 from kinetree.model.reference import reference_configuration
 from kinetree.random import fold, normal, uniform

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.learning.environment import Environment, environment
+from kinetree.learning.definition import environment
+from kinetree.learning.environment import Environment
 from kinetree.random import uniform
 from kinetree.zoo import load
 

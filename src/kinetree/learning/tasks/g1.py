@@ -13,8 +13,9 @@ from kinetree.functions.kinematics import forward_kinematics
 from kinetree.inputs import chosen_word
 from kinetree.io.load import load
 from kinetree.kinematics import body_velocities
+from kinetree.learning.definition import environment
 from kinetree.learning.distributions import Uniform
-from kinetree.learning.environment import Environment, environment
+from kinetree.learning.environment import Environment
 from kinetree.learning.kernel import Push
 from kinetree.learning.tasks.quadruped import down
 from kinetree.model import Model, ModelBuilder

@@ -11,7 +11,8 @@ from kinetree.dynamics import actuator_forces
 from kinetree.io.load import load
 from kinetree.kinematics import center_of_mass
 from kinetree.layouts import Layout
-from kinetree.learning.environment import Environment, environment
+from kinetree.learning.definition import environment
+from kinetree.learning.environment import Environment
 from kinetree.learning.tasks.derived import Derived
 from kinetree.model.reference import reference_configuration
 from kinetree.random import uniform

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.functions.kinematics import forward_kinematics
+from kinetree.functions.shape_distances import ray_distance
+from kinetree.learning.definition import environment
 from kinetree.learning.distributions import Uniform
-from kinetree.learning.environment import Environment, environment
+from kinetree.learning.environment import Environment
 from kinetree.learning.kernel import Push
 from kinetree.random import fold, uniform
 from kinetree.zoo import load
@@ -100,6 +102,10 @@ def quadruped(
         half = 0.5 * np.pi * noise[12]
         turn = np.stack([0.0, 0.0, np.sin(half), np.cos(half)])
         q = np.concatenate([[0.0, 0.0, height + 0.02], turn, HOME + 0.1 * noise[:12]])
+        if roughness:  # up, until the feet are above the hills
+            above = feet_of(q) + np.array([0.0, 0.0, 1.0 - RADIUS])
+            depths = 1.0 - ray_distance(robot, q, above, [0.0, 0.0, -1.0], bodies=[robot.root])
+            q = q + np.maximum(np.max(depths) + 0.02, 0.0) * (np.arange(robot.nq) == 2)
         return {"q": q, "command": drawn(fold(key, 1)), "phase": uniform(fold(key, 2)), "feet": feet_of(q)}
 
     def feet_of(q: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.io.load import load
-from kinetree.learning.environment import Environment, environment
+from kinetree.learning.definition import environment
+from kinetree.learning.environment import Environment
 from kinetree.model.reference import reference_configuration
 from kinetree.random import uniform
 
