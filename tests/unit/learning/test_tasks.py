@@ -172,4 +172,6 @@ def test_an_update_may_take_where_forces_were_evaluated() -> None:
 def test_episodes_begin_well(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", kt.errors.SimulationWarning)
-        kt.learning.task(name).check()
+        env = kt.learning.task(name)
+        env.check()
+    assert env.name == name  # by which its trainings know it

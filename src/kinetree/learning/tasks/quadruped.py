@@ -178,6 +178,7 @@ def quadruped(
         return {name: 0.02 * term for name, term in terms.items()} | falls
 
     usual: dict[str, Any] = {
+        "name": "quadruped",
         "randomize": {
             "body.trunk.mass": Uniform(0.85, 1.15, relative=True),
             "shape.ground.friction": Uniform([0.5, 0.005, 1e-4], [1.1, 0.005, 1e-4]),
@@ -189,7 +190,7 @@ def quadruped(
         "max_steps": 1000,
     }
     return environment(
-        robot, name="quadruped", reset=reset, control=control, update=update, observe=observe, reward=reward,
+        robot, reset=reset, control=control, update=update, observe=observe, reward=reward,
         terminate=terminate, action=12, dt=0.005, frame_skip=4, integrator="implicitfast", on_fault="end",
         **{**usual, **options},
     )  # fmt: skip
@@ -197,4 +198,4 @@ def quadruped(
 
 def quadruped_rough(**options: Any) -> Environment:
     """The quadruped on hills with a slope of 0.15 on average; its options are those of `quadruped`."""
-    return quadruped(**{"roughness": 0.15, **options})
+    return quadruped(**{"roughness": 0.15, "name": "quadruped_rough", **options})
