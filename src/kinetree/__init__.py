@@ -138,7 +138,7 @@ with _lazy_names(__name__, _UnknownName, _MOVED):
     from kinetree.viewer.view import view
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 __all__ = [

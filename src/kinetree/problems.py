@@ -135,7 +135,7 @@ class Problem(NamedTuple):
     severity: Severity
     """"error": it cannot be loaded; "warning": suspicious, but possible; "note": worth knowing."""
     code: str
-    """The kind of problem, one of those in docs/check.md."""
+    """The kind of problem, one of those in `kinetree docs check`."""
     file: str
     line: int | None
     element: str

@@ -199,6 +199,18 @@ def test_places_of_sections_are_headings() -> None:
             assert anchor in [re.sub(r"[^\w\- ]", "", x.lower()).replace(" ", "-") for x in headings], part.place
 
 
+def test_pages_that_messages_and_docstrings_name_are_there() -> None:
+    """They are named as `kinetree docs` opens them, from a wheel too: the folder docs is one of the checkout."""
+    places, named = {part.place for part in sections()}, 0
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert re.findall(r"\bdocs/[\w/-]+\.md", text) == [], path
+        for page, section in re.findall(r"`kinetree docs ([a-z]\S*?)(#\S+?)?`", text):
+            assert f"{page}.md{section}" in places, f"{path}: {page}{section}"
+            named += 1
+    assert named > 80
+
+
 @pytest.mark.parametrize("name", ["_private", "__wrapped__", "x" * 100_000, "é" * 50, "a.b(", "\x1b[31m"])
 def test_no_name_is_too_strange(name: str) -> None:
     with pytest.raises(AttributeError):

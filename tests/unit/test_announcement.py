@@ -342,7 +342,7 @@ def test_a_program_that_is_written_out_says_so_while_it_is_recorded(
     assert beginning == "compiling steps: recording …"
     assert recorded[-2] <= 2_000 < recorded[-1]
     why = f", because of {len(recorded)} calls of aba" if calls else ""
-    into_loops = "put steps that repeat into kt.programs.fori or kt.programs.scan (docs/programs.md)"
+    into_loops = "put steps that repeat into kt.programs.fori or kt.programs.scan (`kinetree docs programs`)"
     assert warning == f"compiling steps: {recorded[-1]:,} operations so far{why}; {into_loops}"
 
 

@@ -2,7 +2,7 @@
 
 By bodies: a unit force of joint k, passed inward as in the articulated-body algorithm, leaves z_j for each joint j on
 the path to the root, and H⁻¹ has the entries Σ z_j(k)ᵀ D_j⁻¹ z_j(l) over joints on both paths. By factors: H⁻¹ = L⁻¹
-D⁻¹ L⁻ᵀ. Which takes fewer operations depends on the robot; docs/algorithms/mass_matrix.md counts both.
+D⁻¹ L⁻ᵀ. Which takes fewer operations depends on the robot; `kinetree docs algorithms/mass_matrix` counts both.
 
 Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1 and section 6.5; Carpentier, "Analytical
 inverse of the joint space inertia matrix" (2018), for the first.

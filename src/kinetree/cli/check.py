@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import typer
 
+from kinetree import __version__
 from kinetree.checking import Report
 from kinetree.cli import options
 from kinetree.cli.output import print_json, print_lines
@@ -104,7 +104,7 @@ def sarif(reports: Sequence[Report]) -> dict[str, Any]:
     ]
     place = {code: k for k, code in enumerate(codes)}
     results = [_result(problem, place[problem.code]) for report in reports for problem in report.problems]
-    driver = {"name": "kinetree", "version": version("kinetree"), "rules": rules}
+    driver = {"name": "kinetree", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -98,9 +98,9 @@ def _speed(value: float | None) -> float | None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from kinetree import __version__
 
-        typer.echo(f"kinetree {version('kinetree')}")
+        typer.echo(f"kinetree {__version__}")
         raise typer.Exit
 
 
@@ -158,7 +158,7 @@ Shown = Annotated[str, _argument(
 Motion = Annotated[Path, _argument("TRAJECTORY", "The file or folder of a motion, or of many.")]
 SecondMotion = Annotated[Path | None, _argument("TRAJECTORY", "A second motion to compare the first with.")]
 LogFile = Annotated[Path, _argument("LOG", "A log: .csv, .parquet, .npz, .mcap, .bag, .db3.")]
-StudyFile = Annotated[Path, _argument("STUDY.toml", "The study: docs/sweeps.md has all that it may say.")]
+StudyFile = Annotated[Path, _argument("STUDY.toml", "The study: `kinetree docs sweeps` has all that it may say.")]
 Words = Annotated[list[str], _argument("WORD", "What it is about, or a name in another library.")]
 
 # Loading a robot

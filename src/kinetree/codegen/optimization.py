@@ -1,6 +1,6 @@
 """When machine code is optimised: as a caller says, or the environment.
 
-docs/decisions/0050-two-tiers.md explains the two tiers.
+Decision 0050 explains the two tiers.
 """
 
 from __future__ import annotations

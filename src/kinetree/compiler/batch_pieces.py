@@ -1,7 +1,7 @@
 """Large batches on several threads: a call is split into pieces, which the caller shares with helper threads.
 
 A result never depends on how a batch was split, because no sample's result depends on its neighbours.
-docs/decisions/0014-threads.md gives the reasons.
+Decision 0014 gives the reasons.
 """
 
 from __future__ import annotations

@@ -96,15 +96,15 @@ def compile(
         f_ext: the frames on which external forces act, each by its name, `kt.dynamics.WrenchOn` or
             `kt.dynamics.ForceOn`; each becomes an argument (…, 6) after the others.
         parameters: the robot's parameters that are given with each call, such as `["gravity", "body.hand.mass"]`;
-            each becomes an argument after those of f_ext. See docs/parameters.md.
+            each becomes an argument after those of f_ext. See `kinetree docs parameters`.
         unroll: True writes out every body's arithmetic, which is fastest, but slow to compile for robots of more than
             a hundred joints; False loops over the bodies; by default the size decides.
         device: "cpu", or "cuda" (or "cuda:1", the second one) for a graphics processor of NVIDIA: the function then
-            takes arrays of CuPy, PyTorch, JAX or Numba on that device, or NumPy's. See docs/gpu.md.
+            takes arrays of CuPy, PyTorch, JAX or Numba on that device, or NumPy's. See `kinetree docs gpu`.
         optimize: "background": the code runs as soon as it is compiled without optimisation, and optimised code, with
             the same bits, replaces it later; "now": the code is optimised first; "quick": it is not optimised. By
             default the environment variable KINETREE_OPTIMIZE decides, or else "background". `f.__self__.optimized`
-            says whether the code is optimised. See docs/compiling.md.
+            says whether the code is optimised. See `kinetree docs compiling`.
         options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
 
     Raises:

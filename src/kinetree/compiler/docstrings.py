@@ -29,7 +29,7 @@ ARGUMENTS: Mapping[str, str] = {
     "passive": "which passive forces of the joints act besides tau, as for `aba`.",
     "limits": "whether motor limits apply, as for `aba`.",
     "parameters": "values that override some of the robot's parameters, such as\n"
-    '    {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.',
+    '    {"gravity": (…, 3), "body.NAME.mass": (…)}; see `kinetree docs parameters`.',
     "out": "where to put the result, of the result's dtype.",
     "threads": "how many threads may share a large batch; by default as many as there are cores.",
 }

@@ -1,7 +1,7 @@
 """The threads that help with large batches, and anything else that is in pieces.
 
 Kernels release the interpreter's lock, so ordinary Python threads compute in parallel.
-docs/decisions/0014-threads.md gives the reasons.
+Decision 0014 gives the reasons.
 """
 
 from __future__ import annotations

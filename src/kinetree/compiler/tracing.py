@@ -38,7 +38,7 @@ __all__ = [
     "trace_in_progress",
 ]
 
-INTO_LOOPS = "put steps that repeat into kt.programs.fori or kt.programs.scan (docs/programs.md)"
+INTO_LOOPS = "put steps that repeat into kt.programs.fori or kt.programs.scan (`kinetree docs programs`)"
 _state = threading.local()
 
 

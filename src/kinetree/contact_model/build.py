@@ -92,8 +92,8 @@ def soft_constraints(
             infinite, and `simulate` and `rollout` warn of it.
         sleep: a speed, m/s, such as 1e-3: in `simulate` and `rollout` bodies that touch each other, and that have all
             been slower for 0.02 s, sleep: they stay exactly where they are, and take hardly any time, until
-            something that moves touches one of them, or a force acts on it (docs/contact.md). True takes the file's
-            tolerance, 1e-3 by default; None does so if the file's flag "sleep" is set, and False never. Not "rigid".
+            something that moves touches one of them, or a force acts on it (`kinetree docs contact`). True takes the
+            file's tolerance, 1e-3 by default; None does so if the file's flag "sleep" is set, False never. Not "rigid".
 
     `unsupported` names the parts without a constraint yet.
 

@@ -1,4 +1,4 @@
-"""Settings: which law says how hard contacts and limits push. Each makes the same kind of rows (docs/contact.md)."""
+"""Settings: which law says how hard contacts and limits push (`kinetree docs contact`). All make rows of one kind."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ def actuator_forces(
     transmissions are joints, fixed tendons, sites and slider-cranks; gain and bias are fixed or affine, or those of
     muscles, activations those of integrators, filters and muscles. Ranges of controls, activations, forces, and of the
     sums of forces on tendons and joints are kept, and actuators of disabled groups exert no force. See
-    docs/actuators.md.
+    `kinetree docs actuators`.
 
     Args:
         ctrl: controls (…, nu), one per actuator, with the units of the file. Where one is NaN, so are the results that

@@ -138,7 +138,7 @@ def articulated_inertias(
         expressed_in: "local" for the axes and the origin of each body's frame, "world" for the world's, or
             "local_world_aligned" for the world's axes at the origin of each body's frame.
         parameters: values that override some of the robot's parameters, such as {"body.NAME.mass": (…)}; see
-            docs/parameters.md.
+            `kinetree docs parameters`.
 
     Returns:
         Symmetric matrices (…, B, 6, 6) from spatial accelerations [a; α] to wrenches [f; n]; kg, kg·m, kg·m²;

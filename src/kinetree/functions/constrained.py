@@ -220,7 +220,7 @@ def constrained_dynamics(
 
     Redundant, inconsistent and immovable rows are solved, never rejected: accelerations are exact where all rows can be
     met, λ is the minimum-norm solution that gives them, and rows that contradict each other are met in the
-    least-squares sense. See docs/algorithms/constraints.md.
+    least-squares sense. See `kinetree docs algorithms/constraints`.
 
     Args:
         v: velocity (…, nv); rad/s, m/s. It should satisfy J v = 0; velocity_gain drives it there.
@@ -292,7 +292,7 @@ def constraint_forces(
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them.
         acceleration: (…, m), as for `constrained_dynamics`.
         method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the result, (…, m).
 
     Returns:
@@ -345,7 +345,7 @@ def impact(
         restitution: e, from 0 (the frames stop) to 1 (their velocity is reversed): one number, or one per row (…, m).
             With one number energy never grows; with several it can, where rows are coupled through the robot's inertia.
         method, damping, tolerance: as for `constrained_dynamics`.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put both results, (…, nv + m): velocities, then impulses.
 
     Returns:
@@ -396,7 +396,7 @@ def operational_space_inertia(
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies.
         damping: added to the diagonal of J M⁻¹ Jᵀ before it is inverted.
         tolerance: as for `constrained_dynamics`.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the result, (…, m, m).
 
     Returns:
@@ -434,7 +434,7 @@ def constraint_jacobian(
     """The Jacobian J of constraints: J v is zero where they hold.
 
     Args:
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the result, (…, m, nv).
 
     Returns:
@@ -472,7 +472,7 @@ def constraint_bias(
     """J̇ v: the accelerations of the constraints at q̈ = 0.
 
     Args:
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the result, (…, m).
 
     Returns:
@@ -507,7 +507,7 @@ def constraint_errors(
     """The position errors of constraints: how far frames are from where they are held.
 
     Args:
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the result, (…, m).
 
     Returns:

@@ -102,7 +102,7 @@ def contact_dynamics(
     friction and soft couplings of joints. Each is a spring and a damper in accelerations, as stiff as its parameters
     say, and all of them are the minimum of one strictly convex function, which Newton's method finds: MuJoCo's
     formulation, with MuJoCo's parameters where the file has them and its defaults elsewhere.
-    `kt.contact.soft_constraints(robot)` lists them; see docs/contact.md.
+    `kt.contact.soft_constraints(robot)` lists them; see `kinetree docs contact`.
 
     Args:
         f_ext: external wrenches, as for `aba`.
@@ -117,7 +117,7 @@ def contact_dynamics(
             the acceleration of a step, of the robot's own time step unless `soft_constraints` is given another.
         gradient_softness: for derivatives only: these are those of contacts, limits, dry friction and couplings with
             time constants, widths and regularisations 1 + gradient_softness times as large. The result itself is the
-            same. See docs/contact.md.
+            same. See `kinetree docs contact`.
         parameters: values that override some of the robot's parameters, as for `aba`, those of its shapes and limits
             among them. How hard contacts push follows from the robot's own masses.
         out: where to put the result, (…, 2 nv + 2), of the result's dtype.

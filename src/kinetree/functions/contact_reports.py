@@ -37,14 +37,14 @@ __all__ = [
 
 MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
 """The largest error of a step that counts as solved, relative to its accelerations."""
-ADVICE = "smaller steps help, a lower impratio, or less friction (docs/contact.md)"
-ACCURATE_ADVICE = "smaller steps help, or less friction (docs/contact.md)"
+ADVICE = "smaller steps help, a lower impratio, or less friction (`kinetree docs contact`)"
+ACCURATE_ADVICE = "smaller steps help, or less friction (`kinetree docs contact`)"
 MOST_RESIDUAL = 1e-6
 """The same for rigid contacts that are accurate, m/s."""
 MOST_OF_ONE_ROUND = 1.0
 """The same for those that are not, m/s: the speed at which they push overlapping bodies apart."""
 ROUNDS_ADVICE = (
-    'contact=kt.contact.soft_constraints(robot, setting="rigid", accurate=True) solves them (docs/contact.md)'
+    'contact=kt.contact.soft_constraints(robot, setting="rigid", accurate=True) solves them (`kinetree docs contact`)'
 )
 _CHANGE = 0.5
 """A step changes velocities too much if the kinetic energy of the change is more than this part of the energy there."""

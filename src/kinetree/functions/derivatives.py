@@ -69,7 +69,7 @@ def jvp(
             parameter is named as in `parameters`.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
             them.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`, `expressed_in="world"`, `passive=True`.
 
@@ -151,7 +151,7 @@ def vjp(
         wrt: what to differentiate by: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
             them.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
 
@@ -237,7 +237,7 @@ def hvp(
         wrt: what to take gradients by, as for `vjp`.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
             them.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
 
@@ -338,7 +338,7 @@ def jacobian(
             of names.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
             them.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`; one of the same name as an argument here comes
             with the function, as in `functools.partial(kt.kinematics.integrate_jacobian, wrt="v")`.

@@ -114,7 +114,7 @@ def passive_forces(
 
     Args:
         passive: True for all, or a list of names among "damping" (-d v), "friction" (Coulomb's, -F tanh(v / v_s)) and
-            "spring" (-∂/∂q of k/2 |q - rest|²). See docs/drives.md.
+            "spring" (-∂/∂q of k/2 |q - rest|²). See `kinetree docs drives`.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nv), of the result's dtype.
 

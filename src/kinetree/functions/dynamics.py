@@ -100,7 +100,7 @@ def aba(
     """Forward dynamics by the articulated-body algorithm: the accelerations due to joint forces.
 
     The model has rigid bodies, rotors and gravity. Friction, springs and motor limits are included on request; see
-    docs/drives.md.
+    `kinetree docs drives`.
 
     Args:
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
@@ -257,7 +257,7 @@ def coriolis_forces(
 
     Args:
         parameters: values that override some of the robot's parameters, such as
-            {"body.NAME.mass": (…)}; see docs/parameters.md.
+            {"body.NAME.mass": (…)}; see `kinetree docs parameters`.
         out: where to put the result, (…, nv).
 
     Returns:

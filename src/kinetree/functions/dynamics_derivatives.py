@@ -127,7 +127,7 @@ def aba_derivatives(
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`; constant
             in the axes in which they are given.
         passive: which passive forces of the joints act, as for `aba`.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
 
     Returns:
@@ -178,7 +178,7 @@ def rnea_derivatives(
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`; constant
             in the axes in which they are given.
         passive: which passive forces of the joints act, as for `rnea`.
-        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
 
     Returns:

@@ -107,8 +107,8 @@ def euler_lagrange(
             `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn` in place of the name: wrenches in other axes, and forces at
             points.
         parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN: such a body
-            has no centre of mass.
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see `kinetree docs parameters`. A mass of zero gives NaN: such a
+            body has no centre of mass.
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
@@ -149,7 +149,7 @@ def euler_lagrange_matrices(
 
     Args:
         parameters: values that override some of the robot's parameters, such as
-            {"body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN, as in `euler_lagrange`.
+            {"body.NAME.mass": (…)}; see `kinetree docs parameters`. A mass of zero gives NaN, as in `euler_lagrange`.
         out: where to put the result: (…, 2, nv, nv), M and then C.
 
     Returns:

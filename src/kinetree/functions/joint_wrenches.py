@@ -75,7 +75,7 @@ def joint_wrenches(
     Returns:
         [f; n] (…, J, 6); N, N·m; J = len(robot.joints), in that order: moving joints, those that follow others
         included. Fixed joints have no rows, as the bodies that they connect are one; see
-        docs/algorithms/joint_wrenches.md for the wrenches they transmit.
+        `kinetree docs algorithms/joint_wrenches` for the wrenches they transmit.
 
     Raises:
         OptionError: expressed_in is not an allowed value.

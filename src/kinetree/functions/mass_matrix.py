@@ -90,7 +90,7 @@ def mass_matrix_inverse(
     operations. If only its product with one vector is needed, `mass_matrix_solve` and `aba` take far fewer.
 
     Args:
-        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see `kinetree docs parameters`.
         out: where to put the result, (…, nv, nv), of the result's dtype.
 
     Returns:
@@ -101,7 +101,7 @@ def mass_matrix_inverse(
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 6.5; compared with Carpentier, "Analytical inverse of the joint space
-    inertia matrix" (2018), in docs/algorithms/mass_matrix.md.
+    inertia matrix" (2018), in `kinetree docs algorithms/mass_matrix`.
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
@@ -126,7 +126,7 @@ def mass_matrix_factors(
     (Where parents come after their children in v, or joints share coordinates, more entries are filled.)
 
     Args:
-        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see `kinetree docs parameters`.
         out: where to put the result, (…, nv + 1, nv), of the result's dtype: the rows of L, then D.
 
     Returns:
@@ -165,7 +165,7 @@ def mass_matrix_solve(
 
     Args:
         force: joint forces (…, nv), or any other vector; N·m, N.
-        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see `kinetree docs parameters`.
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
@@ -203,7 +203,7 @@ def coriolis_matrix(
 
     Args:
         v: velocity (…, nv); rad/s, m/s. C is linear in it.
-        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see `kinetree docs parameters`.
         out: where to put the result, (…, nv, nv), of the result's dtype.
 
     Returns:

@@ -148,7 +148,7 @@ def joint_torque_regressor(
             the degree of freedom, with v_s the joint's `friction_speed`; joints in the order of `robot.joints`,
             including followers, without that of a floating base.
         parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
-            inertias have no influence. See docs/parameters.md.
+            inertias have no influence. See `kinetree docs parameters`.
 
     Returns:
         Y (…, nv, 10 B), ten columns per body: m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of
@@ -195,7 +195,7 @@ def momentum_regressor(
 
     Args:
         parameters: values that override some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
-            masses and inertias have no influence. See docs/parameters.md.
+            masses and inertias have no influence. See `kinetree docs parameters`.
 
     Returns:
         (…, 6, 10 B), in the world's axes: three rows for the linear momentum, kg·m/s, three for the angular one about
@@ -227,7 +227,7 @@ def kinetic_energy_regressor(
 
     Args:
         parameters: values that override some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
-            masses and inertias have no influence. See docs/parameters.md.
+            masses and inertias have no influence. See `kinetree docs parameters`.
 
     Returns:
         (…, 10 B); its product with `kt.identification.inertial_parameters(robot)` is in J; columns as for
@@ -261,7 +261,7 @@ def potential_energy_regressor(
 
     Args:
         parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
-            inertias have no influence. See docs/parameters.md.
+            inertias have no influence. See `kinetree docs parameters`.
 
     Returns:
         (…, 10 B); its product with `kt.identification.inertial_parameters(robot)` is in J, and zero with the centre of
@@ -300,7 +300,7 @@ def body_wrench_regressor(
     Args:
         frame: a name in `robot.frames`: a body, or a frame on it; the ten parameters are then those in this frame.
         parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
-            inertias have no influence. See docs/parameters.md.
+            inertias have no influence. See `kinetree docs parameters`.
 
     Returns:
         (…, 6, 10); its product with a body's ten parameters is the wrench [f; n] in the frame's own axes and about its

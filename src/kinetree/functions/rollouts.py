@@ -254,7 +254,7 @@ def rollout(
         integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
             keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete"; by default that of
             the robot's MJCF file, and "semi_implicit_euler" for other robots. All move on the configuration manifold,
-            so that quaternions keep length 1; docs/simulation.md helps to choose one.
+            so that quaternions keep length 1; `kinetree docs simulation` helps to choose one.
         passive: the passive forces of the joints that act in addition to tau, as for `aba`. "semi_implicit_euler",
             "implicitfast" and "discrete" take friction at the end of the step: it brakes without overshooting however
             stiff it is. With the others a step must resolve friction, and with all except "discrete" it must resolve
@@ -271,9 +271,9 @@ def rollout(
             programs when they are traced, and not for compiled functions, which do not know dt.
         gradient_softness: makes the derivatives those of softer contacts, as for `contact_dynamics`. Not with a
             controller.
-        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
-            `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap body,
-            "body.NAME.placement[:]"; not with a controller.
+        parameters: values that override some of the robot's parameters, as for `aba`; see `kinetree docs parameters`.
+            With `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap
+            body, "body.NAME.placement[:]"; not with a controller.
         on_unactuated: "error" raises if tau is not zero at a degree of freedom that has no motor, "allow" does not, as
             for `aba`. Not with a controller, whose forces are computed in the kernel.
         report: whether to return two numbers per step as well. `contact_error`: how exactly its accelerations solve

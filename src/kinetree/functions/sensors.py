@@ -91,9 +91,9 @@ def sensors(
 ) -> Array:
     """Measurements of the sensors of a robot's file, as MuJoCo defines them.
 
-    docs/actuators.md lists the supported sensors, and those that are rejected by name. Forces of contacts and limits
-    follow from the state and the acceleration, so sensors of forces need qdd as well: `kt.contact_dynamics(…).qdd`.
-    Noise is not added.
+    `kinetree docs actuators` lists the supported sensors, and those that are rejected by name. Forces of contacts and
+    limits follow from the state and the acceleration, so sensors of forces need qdd as well:
+    `kt.contact_dynamics(…).qdd`. Noise is not added.
 
     Args:
         qdd: acceleration (…, nv), for sensors of accelerations and forces.

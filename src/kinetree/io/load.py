@@ -96,7 +96,7 @@ def load(
     this name around it. With `ros_packages`, packages are also looked up where the environment variables
     ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps them. `kinds` are the joint classes in a text form that
     are not kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision
-    pairs go into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
+    pairs go into `robot.extras`, see `Model.named_configuration` and `kinetree docs loading`.
 
     With `source`, the first argument is the name of a robot in it, as `kt.zoo.robots(source)` lists them: an installed
     package that holds robots, such as "example-robot-data". Without one, a name such as "panda_description", which is
@@ -106,8 +106,8 @@ def load(
     that can run any code in your name, so it is expanded only if you ask for it: trust the file and its includes.
 
     With `repair`, the result is `Repaired(robot, repairs)`: faults that can be mended without guessing at physics are
-    mended, and `repairs` has a `Problem` for each fault and its repair; docs/check.md lists them. Faults that cannot be
-    mended are one `ModelError` that names them all.
+    mended, and `repairs` has a `Problem` for each fault and its repair; `kinetree docs check` lists them. Faults that
+    cannot be mended are one `ModelError` that names them all.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; `MissingPackageError` if the
     source or xacro is not installed, and `NameNotFoundError` if the source has no robot of this name. Warns with

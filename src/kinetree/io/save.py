@@ -40,7 +40,7 @@ def save(
     The suffix says in which format, unless `format` does: .urdf is URDF, .sdf is SDF, .xml and .mjcf are MJCF; .json,
     or none that is known, is kinetree's own text form (`to_text`), which holds every robot exactly. An error lists
     everything that another format cannot hold; with `lossy` it is lost, and a `ModelWarning` lists it.
-    docs/writing_files.md describes the limits of each.
+    `kinetree docs writing_files` describes the limits of each.
 
     The file is written whole or not at all: after any error, an earlier file stays as it was.
 

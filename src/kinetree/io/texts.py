@@ -32,10 +32,10 @@ _WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf"
 def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str:
     """The robot as text: by default the JSON text that `from_text` takes back, with the same numbers to the last bit.
 
-    No other format can hold everything that a robot can have; docs/writing_files.md describes the limits of each and
-    which numbers come back exactly. An error lists everything that cannot be written, unless `lossy` is True; then it
-    is left out, or written in another form, and a `ModelWarning` lists it. Where meshes lie on this disk is not part of
-    any text; their addresses are.
+    No other format can hold everything that a robot can have; `kinetree docs writing_files` describes the limits of
+    each and which numbers come back exactly. An error lists everything that cannot be written, unless `lossy` is True;
+    then it is left out, or written in another form, and a `ModelWarning` lists it. Where meshes lie on this disk is not
+    part of any text; their addresses are.
 
     Args:
         robot: the robot.

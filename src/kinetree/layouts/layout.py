@@ -70,7 +70,7 @@ class Layout:
         DTypeError: If `joint_order` is not a list.
         ShapeError, DTypeError, ConfigurationError: From the methods, for arrays that do not fit.
 
-    Source: docs/layouts.md lists the joint that each kind corresponds to in each library.
+    Source: `kinetree docs layouts` lists the joint that each kind corresponds to in each library.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("quadruped")

@@ -190,7 +190,7 @@ class Environment:
         render_mode: str | None = ..., camera: Camera | None = ...,
     ) -> gymnasium.vector.VectorEnv[Array, Array, Array]: ...  # fmt: skip
     def to_gymnasium(self, worlds: int | Sequence[int] | None = None, **options: Any) -> Any:
-        """Gymnasium's `VectorEnv` of many worlds, or its `Env` of one. See docs/learning_gymnasium.md.
+        """Gymnasium's `VectorEnv` of many worlds, or its `Env` of one. See `kinetree docs learning_gymnasium`.
 
         World i of `reset(seed=s)` has the random numbers of world i here. `reset` without a seed begins the next
         episodes. `infos` has the terms of the reward as "reward_NAME", what the task records, "episode_return" and
@@ -229,7 +229,7 @@ class Environment:
         self, worlds: int | Sequence[int], *, dtype: str = "float64", settings: Mapping[str, ArrayLike] = _NOTHING,
         threads: int | None = None, render_mode: str | None = None, camera: Camera | None = None,
     ) -> stable_baselines3.common.vec_env.VecEnv:  # fmt: skip
-        """Stable-Baselines3's `VecEnv` of many worlds. See docs/learning_stable_baselines3.md.
+        """Stable-Baselines3's `VecEnv` of many worlds. See `kinetree docs learning_stable_baselines3`.
 
         Args: as for `to_gymnasium`.
 
@@ -251,7 +251,7 @@ class Environment:
         self, worlds: int | Sequence[int], *, seed: int = 0, groups: Mapping[str, Sequence[str]] | None = None,
         dtype: str = "float64", settings: Mapping[str, ArrayLike] = _NOTHING, threads: int | None = None,
     ) -> Any:  # fmt: skip
-        """rsl_rl's `VecEnv` of many worlds. See docs/learning_rsl_rl.md.
+        """rsl_rl's `VecEnv` of many worlds. See `kinetree docs learning_rsl_rl`.
 
         Args:
             worlds: as for `reset`.
@@ -278,7 +278,7 @@ class Environment:
         self, worlds: int | Sequence[int] | None, *, dtype: str = "float64",
         settings: Mapping[str, ArrayLike] = _NOTHING, threads: int | None = None,
     ) -> Any:  # fmt: skip
-        """Worlds whose numbers are PyTorch's tensors in the same memory: nothing is copied. See docs/learning_torch.md.
+        """Worlds of PyTorch's tensors in the same memory: nothing is copied. See `kinetree docs learning_torch`.
 
         Args: as for `reset`.
 
@@ -300,7 +300,7 @@ class Environment:
         return _adapter("to_torch", "torch", (2, 13)).TensorWorlds(self, worlds, dtype, settings, threads)
 
     def to_jax(self) -> Any:
-        """A reset and a step as pure functions of JAX's arrays, for jit, scan, vmap and grad. See docs/learning_jax.md.
+        """Pure functions of JAX's arrays, reset and step, for jit, vmap and grad. See `kinetree docs learning_jax`.
 
         Returns:
             Functions with the attributes `reset`, which takes seed, world and episode (…), and `step`, which takes

@@ -23,9 +23,7 @@ __all__ = ["CHANGED", "Body", "Coupling", "Frame", "Geometry", "Joint", "Mimic",
 
 T = TypeVar("T")
 
-CHANGED = (
-    "make another: robot.lock, attach_body, with_gravity, scaled, kt.ModelBuilder.of(robot) (docs/changing_models.md)"
-)
+CHANGED = "make another: robot.lock, with_gravity, scaled, kt.ModelBuilder.of(robot) (`kinetree docs changing_models`)"
 """Ways to another robot, for messages about changes of one."""
 
 

@@ -664,7 +664,7 @@ class Model(Robot):
 
         The body as it is has the number 0 and its own name; the others follow in order. The robot is as before until
         the parameter "body.NAME.alternative" says which object a sample has, or `with_present` makes another one the
-        robot's own. See docs/parameters.md.
+        robot's own. See `kinetree docs parameters`.
 
         Args:
             body: its name, such as "object" of `with_free_body`.
@@ -709,7 +709,7 @@ class Model(Robot):
 
         They have no joints: their pose belongs to the robot, and everything on them goes with them. Each pose is
         compiled anew; as a parameter, "body.NAME.placement", or "body.NAME.placement[:]" with one pose per step of a
-        rollout, it is an input. See docs/scenes.md.
+        rollout, it is an input. See `kinetree docs scenes`.
 
         Args:
             poses: by body, its placement where the file has it, in the world: a `Transform` or an array (4, 4). Or the

@@ -194,7 +194,7 @@ class Robot(Computed):
     def actuated(self) -> NDArray[np.bool_]:
         """Whether each degree of freedom of v has a motor, (nv,), read-only; a floating base's have none.
 
-        `kt.simulate` rejects forces on those without. See docs/drives.md.
+        `kt.simulate` rejects forces on those without. See `kinetree docs drives`.
 
         >>> import kinetree as kt
         >>> kt.zoo.load("quadruped").actuated[:8].tolist()
@@ -263,7 +263,7 @@ class Robot(Computed):
 
         These are the joints' own: limits of joints that follow others are ignored. Components of quaternions have none.
         A coupling's coordinate has those that its joints' limits place on it alone; limits that bind several of its
-        coordinates together are not in the array. See docs/drives.md.
+        coordinates together are not in the array. See `kinetree docs drives`.
 
         >>> import kinetree as kt, numpy as np
         >>> robot = kt.zoo.load("arm6")

@@ -322,7 +322,7 @@ def program(
     The function is written for one sample, in plain NumPy; it may call any of kinetree's functions, on any robots, and
     other programs. It is traced at the first call and compiled to one kernel, in which calls share common parts. The
     program then takes batches, threads, float32 and `out=` as kinetree's functions do, and is differentiated by
-    `kt.jvp`, `kt.vjp`, `kt.jacobian` and `kt.hvp`. Its machine code is kept on disk. See docs/programs.md.
+    `kt.jvp`, `kt.vjp`, `kt.jacobian` and `kt.hvp`. Its machine code is kept on disk. See `kinetree docs programs`.
 
     Args:
         function: the function, if this is not used as a decorator.

@@ -1,8 +1,8 @@
 """The robot of a motion: itself, or its description in a file, from which it is made on first use.
 
-A file of a motion has the robot's text form (docs/model_text.md), and the paths at which its meshes and images were
-found. Reading the file opens none of them, and runs nothing. Somebody else may have written the file, so a path without
-the suffix of a mesh or an image is dropped, and code that draws the robot opens regular files only.
+A file of a motion has the robot's text form (`kinetree docs model_text`), and the paths at which its meshes and images
+were found. Reading the file opens none of them, and runs nothing. Somebody else may have written the file, so a path
+without the suffix of a mesh or an image is dropped, and code that draws the robot opens regular files only.
 """
 
 from __future__ import annotations

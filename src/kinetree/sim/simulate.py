@@ -169,16 +169,16 @@ def simulate(
 
     **Friction, springs and motors.** `passive` selects the passive forces of the joints: True for all, False for none,
     or a list of names among "damping", "friction" and "spring". With `limits`, motors give at most their effort limit
-    of tau and drive no joint beyond its velocity limit. See docs/drives.md.
+    of tau and drive no joint beyond its velocity limit. See `kinetree docs drives`.
 
     **Integrators.** `integrator` is "rk4" (order four, the default without contacts; for smooth motion far more exact
     at the same cost), "symplectic_euler" (order one), "semi_implicit_euler" (takes friction implicitly, and is stable
     however stiff friction is), or "implicitfast" or "discrete" (take contacts and springs implicitly too). With
-    contacts the default is the integrator of an MJCF file, and "discrete" for other robots. docs/simulation.md helps to
-    choose. The steps are those of `rollout`. A step is divided where friction (with "rk4"), or a spring or servo (with
-    all integrators that do not take them at the end of the step), is too stiff for it. More than a hundred parts raise
-    `StiffFrictionError` for friction, `SimulationError` for springs; in a batch, in which others can go on, the motion
-    ends there.
+    contacts the default is the integrator of an MJCF file, and "discrete" for other robots. `kinetree docs simulation`
+    helps to choose. The steps are those of `rollout`. A step is divided where friction (with "rk4"), or a spring or
+    servo (with all integrators that do not take them at the end of the step), is too stiff for it. More than a hundred
+    parts raise `StiffFrictionError` for friction, `SimulationError` for springs; in a batch, in which others can go on,
+    the motion ends there.
 
     "rk45", or `kt.sim.RK45(rtol=…, atol=…)` with tolerances of your own, is the pair of Dormand and Prince. Its steps
     are as long as the tolerances allow, and end where torques or external forces change. Rows are at multiples of dt,
@@ -193,7 +193,7 @@ def simulate(
     **Records.** `record` lists further quantities to record: "accelerations", "energies" (these two are the default),
     "contacts", "constraint_forces", "sensors" and "frames"; a dict may choose names: {"frames": ["tool"], "sensors":
     True}. `kt.sim.Recording(…, every=10)` keeps one row of ten, and `kt.sim.Recording(…, stream="folder")` writes the
-    motion into a folder while it is computed and returns a `kt.sim.TrajectoryFolder`. See docs/recording.md.
+    motion into a folder while it is computed and returns a `kt.sim.TrajectoryFolder`. See `kinetree docs recording`.
 
     **Pauses.** `resume` is a `kt.sim.Snapshot` from which the motion goes on for `duration`, to the same bits as
     without a pause. Rows of `tau`, `f_ext` and `rows` are those of the steps that follow. The other arguments must be

@@ -58,8 +58,8 @@ class Trajectory(TrajectoryArrays, Shown):
         q: configurations (…, T, nq).
         v: velocities (…, T, nv).
         qdd: accelerations (…, T, nv), of the state at each moment under the torques and forces that act from then on;
-            with contacts those of the step that begins there (docs/recording.md). NaN if they were not to be recorded,
-            as are the energies then.
+            with contacts those of the step that begins there (`kinetree docs recording`). NaN if they were not to be
+            recorded, as are the energies then.
         tau: (…, T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked
             for, and without friction and springs; N·m or N.
         kinetic: kinetic energy (…, T), J.
@@ -163,8 +163,8 @@ class Trajectory(TrajectoryArrays, Shown):
         """The robot of the motion; None if its file does not have it, as with files of older versions.
 
         Raises:
-            ModelError: the robot has no text form (docs/model_text.md), so that the file could not keep it; or it has
-                joints of a kind that is not kinetree's own.
+            ModelError: the robot has no text form (`kinetree docs model_text`), so that the file could not keep it; or
+                it has joints of a kind that is not kinetree's own.
             TrajectoryFileError: the file's description of the robot is damaged.
 
         >>> import kinetree as kt

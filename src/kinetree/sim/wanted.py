@@ -41,7 +41,7 @@ class Recording(Generic[Stream]):
     Attributes:
         quantities: the recorded quantities besides states, torques, work and dissipation: a list of "accelerations",
             "energies" (None stands for these two), "contacts", "constraint_forces", "sensors" and "frames", or a dict,
-            which may choose names: {"frames": ["tool"], "sensors": True}. See docs/recording.md.
+            which may choose names: {"frames": ["tool"], "sensors": True}. See `kinetree docs recording`.
         every: the number of steps (an int), or of seconds (a float, a multiple of dt), between two rows. The end always
             has a row.
         stream: a folder into which the motion is written while it is computed, in pieces: for motions that are longer

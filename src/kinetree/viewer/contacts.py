@@ -59,8 +59,8 @@ class Contacts:
         touches = self._contact.touches
         if not touches:
             raise OptionError(
-                f"no shapes of {robot.name!r} can touch; robot.on_ground() puts it on a ground, and docs/collision.md "
-                "says which pairs count"
+                f"no shapes of {robot.name!r} can touch; robot.on_ground() puts it on a ground, and "
+                "`kinetree docs collision` says which pairs count"
             )
         self._robot = robot
         self._first = _Boxes([touch.first for touch in touches], bodies)

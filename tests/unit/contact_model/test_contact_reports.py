@@ -88,7 +88,7 @@ def test_what_is_said_of_errors() -> None:
     told = unsolved(np.array([[1e-12, np.nan], [3e-4, 1e-5]]))
     assert told == (
         "the contacts of 2 of 4 steps are not solved to 1e-08: the worst is step 0 of sample [1], with a relative "
-        "error of 0.0003; smaller steps help, a lower impratio, or less friction (docs/contact.md)"
+        "error of 0.0003; smaller steps help, a lower impratio, or less friction (`kinetree docs contact`)"
     )
     told = unsolved(np.array([[1e-12, np.nan], [3e-4, np.inf]]))
     assert told is not None

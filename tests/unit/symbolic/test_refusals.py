@@ -140,9 +140,9 @@ def test_an_index_from_arguments(function: Callable[[Any], Any], advice: str) ->
         (lambda q: np.unique(q), "np.unique", "number of elements"),
         (lambda q: np.fft.fft(q), "np.fft.fft", "matrix of constants"),
         (lambda q: np.gradient(q), "np.gradient", "np.diff"),
-        (lambda q: np.spacing(q), "np.spacing", "docs/programs.md"),
-        (lambda q: np.add.at(q, 0, 1.0), "np.add.at", "docs/programs.md"),
-        (lambda q: np.hypot.reduce(q), "np.hypot.reduce", "docs/programs.md"),
+        (lambda q: np.spacing(q), "np.spacing", "kinetree docs programs"),
+        (lambda q: np.add.at(q, 0, 1.0), "np.add.at", "kinetree docs programs"),
+        (lambda q: np.hypot.reduce(q), "np.hypot.reduce", "kinetree docs programs"),
         (lambda q: np.linalg.norm(q[:, None] * q, 2), "np.linalg.norm", "fro"),
     ],
 )

@@ -8,7 +8,7 @@ no reader sees half of one. Nothing here can make a call fail: if the disk fails
     KINETREE_CACHE_DIR    the folder; otherwise the platform's folder for caches
     KINETREE_CACHE_SIZE   maximum size in megabytes, 512 by default
 
-docs/decisions/0013-machine-code-on-disk.md explains the design.
+Decision 0013 explains the design.
 """
 
 from __future__ import annotations

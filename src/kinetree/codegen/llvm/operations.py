@@ -10,7 +10,7 @@ from kinetree.codegen.llvm.target import Target
 __all__ = ["LIBM", "Operations", "declarations"]
 
 LIBM = {"log": "log"}
-"""Operations that the C library does lane by lane (docs/decisions/0004-elementary-functions.md)."""
+"""Operations that the C library does lane by lane (decision 0004)."""
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq"}

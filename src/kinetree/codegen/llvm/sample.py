@@ -50,7 +50,7 @@ _TWICE = 500
 the loops and loads inside are."""
 _WINDOW = 64
 """Loads and stores that LLVM may put in another order among themselves: it compares all of them with each other, and
-with more at a time the code is no quicker (docs/decisions/0034-loops-of-programs.md)."""
+with more at a time the code is no quicker (decision 0034)."""
 MEMORY = "sample_memory"
 """Where `@sample` keeps its memory between calls, if it needs more than the stack holds."""
 

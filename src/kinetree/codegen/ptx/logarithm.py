@@ -1,7 +1,7 @@
 """The natural logarithm in LLVM IR, for processors without a C library.
 
-It is right to about one unit in the last place (docs/gpu.md); the C library of a computer may round differently.
-Kernels in single precision call it too, and round its result.
+It is right to about one unit in the last place (`kinetree docs gpu`); the C library of a computer may round
+differently. Kernels in single precision call it too, and round its result.
 """
 
 from __future__ import annotations

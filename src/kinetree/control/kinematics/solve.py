@@ -74,7 +74,7 @@ def inverse_kinematics(
         ShapeError, DTypeError: as for `kt.aba`.
 
     Source: Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg–Marquardt method", IEEE Transactions
-    on Robotics 27 (2011); more in docs/inverse_kinematics.md.
+    on Robotics 27 (2011); more in `kinetree docs inverse_kinematics`.
 
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.zoo.load("arm7")

@@ -41,7 +41,7 @@ def to_c(
     derivatives: int | None = None,
     **options: Any,
 ) -> CSource:
-    """Write one of kinetree's functions, or a program of your own, as C99 without dependencies. See docs/c.md.
+    """Write one of kinetree's functions, or a program of your own, as C99 without dependencies. See `kinetree docs c`.
 
     The C function takes arrays of one sample: its arguments, in the order of the public function, then its results;
     matrices are stored row by row. It allocates nothing, has no state, and is reentrant. Its memory outside the stack

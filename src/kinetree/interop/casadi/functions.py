@@ -36,7 +36,7 @@ def to_casadi(
     name: str | None = None,
     **options: Any,
 ) -> casadi.Function:
-    """Make a function of CasADi of one of kinetree's, or of a program. See docs/casadi.md.
+    """Make a function of CasADi of one of kinetree's, or of a program. See `kinetree docs casadi`.
 
     In the form "SX" it is an expression in CasADi's scalar symbols: CasADi differentiates it, finds its sparsity, and
     writes code for it; the derivatives by q are those by its nq numbers. In the form "external" it is C, written by

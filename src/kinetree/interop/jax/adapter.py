@@ -33,7 +33,7 @@ def to_jax(
     It works inside `jax.jit`, `vmap`, `grad`, `jvp`, `hessian`, `lax.scan`, `shard_map` and `pmap`, and everything that
     is made of these. On the CPU, XLA calls kinetree's machine code itself, with no Python in between; the numbers are
     those of NumPy's arrays, to the bit. Its derivatives are kinetree's own programs, forward and in reverse, to any
-    order. See docs/jax.md.
+    order. See `kinetree docs jax`.
 
     Arrays are given by position or by name and are of shape (…, n); leading axes broadcast. Lists and numbers are taken
     too. It computes in single precision if JAX promotes the arrays of real numbers to float32, and otherwise in double,

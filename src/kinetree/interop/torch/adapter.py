@@ -35,7 +35,7 @@ def to_torch(
     It has derivatives to any order, by autograd and by `torch.func` (`grad`, `jacrev`, `jacfwd`, `hessian`, `jvp`,
     `vmap`, nested as one likes); they are kinetree's own programs. `torch.compile(fullgraph=True)` and `torch.export`
     take it as one operator. Tensors share their memory with kinetree, for any strides; nothing is copied. The numbers
-    are those of NumPy's arrays, to the bit. It computes on the CPU. See docs/torch.md.
+    are those of NumPy's arrays, to the bit. It computes on the CPU. See `kinetree docs torch`.
 
     Tensors are given by position or by name and are of shape (…, n); leading axes broadcast. NumPy's arrays, lists and
     numbers are taken too. It computes in single precision if all tensors of real numbers are float32, and otherwise in

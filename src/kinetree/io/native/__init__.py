@@ -1,4 +1,4 @@
-"""Robots as text and back: the versioned text form of docs/model_text.md, and files that hold it."""
+"""Robots as text and back: the versioned text form of `kinetree docs model_text`, and files that hold it."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def read_file(
     ros_packages: bool = False,
     problems: Problems = STRICT,
 ) -> Model:
-    """The model of a file's contents; see docs/sdf.md."""
+    """The model of a file's contents; see `kinetree docs sdf`."""
     files = Files(path, data, package_roots, ros_packages=ros_packages, problems=problems)
     notes = Notes()
     scoping = Scoping(files, path, notes)
