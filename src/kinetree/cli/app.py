@@ -23,12 +23,13 @@ from kinetree.cli.cache import cache
 from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
+from kinetree.cli.demo import demo
 from kinetree.cli.export import export
 from kinetree.cli.identify import identify
 from kinetree.cli.info import info, zoo
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.learning import play, train
-from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams, print_lines
+from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams, print_lines
 from kinetree.cli.plot import plot
 from kinetree.cli.simulate import simulate
 from kinetree.cli.sweep import sweep
@@ -56,6 +57,17 @@ _UNREAD = 141
 _OBJECTS = 50_000
 """New objects between two rounds of Python's cyclic garbage collector. A command imports a thousand modules, which are
 never garbage; with the usual 700, the collector takes a tenth of the time until it ends."""
+
+_WELCOME = """\
+kinetree compiles a robot file into fast, exact functions of the robot's motion.
+
+  kinetree demo                   a legged robot walks on hills in your browser
+  kinetree simulate               a ragdoll falls on a slope: trajectory and energy balance
+  kinetree view my_robot.urdf     your own robot in the browser
+  kinetree info my_robot.urdf     its bodies, joints and contacts
+  kinetree find mass matrix       functions and pages about something
+
+kinetree --help lists all commands."""
 
 app: typer.Typer = typer.Typer(
     name="kinetree",
@@ -90,7 +102,7 @@ def find(words: options.Words, most: options.Most = 8) -> None:
 
 app.command(cls=options.ContactMayStandAlone, rich_help_panel="Motions")(simulate)
 for _panel, _commands in {
-    "Motions": (view, plot, sweep),
+    "Motions": (demo, view, plot, sweep),
     "Learning": (train, play),
     "Robots": (info, check, compare, convert, zoo),
     "Code and parameters": (export, identify),
@@ -107,8 +119,9 @@ def _options(
     version: options.Version = False,  # noqa: ARG001
     debug: options.Debug = False,  # noqa: ARG001
 ) -> None:
-    """Acted upon elsewhere: --version by its callback, --debug where errors are reported."""
-    needs_a_command(context)
+    """Print a welcome if there is no command. --version has a callback; --debug matters where errors are reported."""
+    if context.invoked_subcommand is None:
+        print_lines(_WELCOME)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -115,7 +115,7 @@ def play(
     if not written:
         with page(episode) as viewer:
             interruption.outcome = "; the page is closed"
-            announce(viewer, browser)
+            announce(repr(viewer.robot.name), viewer.url, browser)
             viewer.wait()
 
 

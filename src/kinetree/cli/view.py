@@ -114,22 +114,20 @@ def _write(subject: Any, looks: dict[str, Any], picture: Path | None, html: Path
 
 def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> None:
     interruption.outcome = "; the page is closed"
-    announce(viewer, browser)
+    announce(repr(viewer.robot.name), viewer.url, browser)
     viewer.wait()
 
 
-def announce(viewer: Viewer, browser: bool | None = None) -> None:
+def announce(shown: str, url: str, browser: bool | None = None) -> None:
     """Say where the page is, and open it if there is a screen."""
-    print_lines(f"showing {viewer.robot.name!r} at {viewer.url} (Ctrl-C ends it)")
+    print_lines(f"showing {shown} at {url} (Ctrl-C ends it)")
     if (browser is None and _has_screen()) or browser:
         try:
-            opened = webbrowser.open(viewer.url)
+            opened = webbrowser.open(url)
         except webbrowser.Error:
             opened = False
         if not opened:
-            print_note(
-                f"no browser could be opened; open {viewer.url} in one, or write a file with --html or --picture"
-            )
+            print_note(f"no browser could be opened; open {url} in one, or write the page to a file with --html")
     sys.stdout.flush()
 
 

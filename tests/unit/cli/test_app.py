@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kinetree import zoo
+from kinetree.cli.app import app
 
 from .conftest import Command, without_announcements
 
@@ -115,10 +116,12 @@ def test_the_help_groups_options_and_says_what_they_take(kinetree: Command, comm
         assert "--" not in line or not any(word in line for word in (" <str> ", " <path> ", " TEXT ", " PATH ")), line
 
 
-def test_no_command_shows_the_help(kinetree: Command) -> None:
+def test_without_a_command_there_is_a_short_welcome(kinetree: Command) -> None:
     result = kinetree()
-    assert result.code == 2
-    assert "Usage: kinetree" in result.out + result.err
+    lines = result.out.splitlines()
+    assert (result.code, result.err, len(lines) <= 12) == (0, "", True)
+    known = {one.name or one.callback.__name__ for one in app.registered_commands if one.callback}
+    assert {line.split()[1] for line in lines if line.startswith("  kinetree ")} < known
 
 
 def test_an_unknown_command_is_wrong_usage(kinetree: Command) -> None:
@@ -287,12 +290,14 @@ def test_streams_that_are_closed_full_or_left(
     )
 
 
-def test_the_help_needs_neither_compiler_nor_plotting() -> None:
+@pytest.mark.parametrize("words", [[], ["--help"]])
+def test_welcome_and_help_need_neither_compiler_nor_plotting_nor_servers(words: list[str]) -> None:
+    unwanted = ("llvmlite", "matplotlib", "lxml", "pinocchio", "mujoco", "http.server", "kinetree.model.robot")
     code = (
         "import sys\nfrom kinetree.cli import main\n"
-        "try: main(['--help'])\n"
+        f"try: main({words})\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('llvmlite', 'matplotlib', 'lxml', 'pinocchio', 'mujoco') if m in sys.modules])"
+        f"print([m for m in {unwanted} if m in sys.modules])"
     )
     process = in_a_process(code)
     out, err = process.communicate()
