@@ -16,9 +16,14 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -31,6 +36,23 @@ _USUAL = settings(deadline=None, database=None, print_blob=True, suppress_health
 settings.register_profile("same", _USUAL, derandomize=True, max_examples=25)
 settings.register_profile("explore", _USUAL, derandomize=False, max_examples=100)
 settings.load_profile("same")
+
+
+class _Missing(ModuleType):
+    """A package that is not installed; a test that uses it is skipped."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__spec__ = ModuleSpec(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        pytest.skip(f"{self.__name__} is not installed", allow_module_level=True)
+
+
+if sys.platform == "win32" and find_spec("pinocchio") is None:  # PyPI has no builds for Windows
+    sys.modules["pinocchio"] = _Missing("pinocchio")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

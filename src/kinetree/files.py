@@ -4,7 +4,8 @@ New content goes into a temporary file in the same folder, which is renamed over
 reached the disk. A full disk, an error or a kill therefore leaves the old file unchanged.
 
 A writer holds a lock on its temporary file. The system releases the lock when the process dies, however it dies, so
-`remove_abandoned` can distinguish the leftovers of a killed writer from a file that is being written.
+`remove_abandoned` can distinguish the leftovers of a killed writer from a file that is being written. On Windows an
+open file is its own lock.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ __all__ = [
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _STALE = 3600.0
 """Seconds after which a temporary file counts as abandoned where the system has no locks."""
+_CLOSED = 2.0
+"""Seconds after which a file that nobody has open counts as abandoned on Windows: a writer there closes its file before
+it renames it."""
 _NAME_SHOWN = 40
 """Characters of the target's name used in a temporary file's, as the target's may already have the maximum length."""
 _PROMISES = frozenset((
@@ -84,10 +88,17 @@ def reason(error: Exception) -> str:
 
 def open_regular(path: Path) -> BinaryIO:
     """Open a file for reading; folders, pipes (which would block) and devices are rejected with an `OSError`."""
-    mode = os.stat(path).st_mode
+    mode = _stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "this is a folder" if stat.S_ISDIR(mode) else "this is not a regular file")
     return open(path, "rb")
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except ValueError:  # its words differ between versions of Python
+        raise OSError(errno.EINVAL, "no file can have this name") from None
 
 
 def read_regular(path: Path, most: int) -> bytes:
@@ -183,6 +194,10 @@ def remove_abandoned(path: str) -> bool:
         found = os.stat(path, follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode):
             return False
+        if sys.platform == "win32":
+            if is_old := time.time() - found.st_mtime > _CLOSED:
+                os.unlink(path)  # an error if its writer lives: an open file cannot be removed
+            return is_old
         file = os.open(path, os.O_RDWR | _FLAGS)
         try:
             is_dead = _lock(file)
@@ -213,15 +228,13 @@ def _lock(file: int) -> bool | None:
 def _target(path: Path) -> str | None:
     """The regular file to replace, existing or not, with links followed; None for a path that is written directly."""
     try:
-        mode = os.stat(path).st_mode
+        mode = _stat(path).st_mode
     except FileNotFoundError:
         target = os.path.realpath(path)
         folder = os.path.dirname(target)
         if not os.path.isdir(folder):
             raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}; make the folder {folder} first") from None
         return target
-    except ValueError as error:
-        raise OSError(errno.EINVAL, str(error)) from None
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, "this is a folder")
     if not stat.S_ISREG(mode) or _is_open_file(str(path)):

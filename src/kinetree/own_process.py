@@ -78,7 +78,7 @@ class OwnProcess:
         apart: dict[str, Any] = {}
         if in_background:
             if sys.platform == "win32":
-                apart["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+                apart["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
             else:
                 apart["process_group"] = 0
         self._seconds, self._most, self._began = seconds, most, time.monotonic()
@@ -157,10 +157,9 @@ def _answer() -> None:
     """The other process: read the request from standard input, and write the answer to standard output."""
     output, sys.stdout = os.fdopen(os.dup(1), "wb"), sys.stderr  # the function may print
     parent, in_background, seconds, memory = json.loads(sys.stdin.buffer.readline())
-    if sys.platform != "win32":
-        threading.Thread(target=_end_with, args=(parent, os.getppid()), daemon=True).start()
-        if in_background:
-            os.nice(_NICE)
+    threading.Thread(target=_end_with, args=(parent, os.getppid()), daemon=True).start()
+    if in_background and sys.platform != "win32":
+        os.nice(_NICE)
     function, arguments = json.loads(sys.stdin.buffer.read())
     output.write(_answer_to(function, arguments, seconds, memory))
     output.flush()
@@ -169,8 +168,14 @@ def _answer() -> None:
 
 def _end_with(asking: int, parent: int) -> None:
     """End this process when its parent has ended; that is usually the process that asks."""
-    while os.getppid() == parent and (parent != 1 or asking == 1):
-        time.sleep(_LOOKS_FOR_PARENT)
+    if sys.platform == "win32":  # the parent may be the launcher of an environment, and has its number even when dead
+        import _winapi
+
+        with contextlib.suppress(OSError):  # no process has the number any more
+            _winapi.WaitForSingleObject(_winapi.OpenProcess(_winapi.SYNCHRONIZE, False, asking), _winapi.INFINITE)
+    else:
+        while os.getppid() == parent and (parent != 1 or asking == 1):
+            time.sleep(_LOOKS_FOR_PARENT)
     os._exit(1)
 
 

@@ -323,7 +323,7 @@ def test_what_is_wrong_is_said_and_nothing_made(check: Callable[[Path], None], t
         (missing / "x", f"No such file or directory; make the folder {missing} first"),
         (tmp_path / "folder", "this is a folder"),
         (tmp_path / "file" / "x", "Not a directory"),
-        (tmp_path / "a\0b", "embedded null byte"),
+        (tmp_path / "a\0b", "no file can have this name"),
     ):
         with pytest.raises(kt.errors.SaveError) as caught:
             check(path)

@@ -71,8 +71,9 @@ _PIXELS = """() => {
 
 
 def executable() -> str:
-    """The browser to use; without one, tests are skipped, or fail where CI must run them."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+    """The browser to use: that of the variable KINETREE_TESTS_BROWSER, or one on the PATH; without one, tests are
+    skipped, or fail where CI must run them."""
+    found = os.environ.get("KINETREE_TESTS_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is not None:
         return found
     reason = (

@@ -16,7 +16,7 @@ import typer
 
 __all__ = ["Interruption"]
 
-_WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
+_WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up", "SIGBREAK": "interrupted"}
 
 
 class Interruption:

@@ -105,7 +105,7 @@ class MeshFinder:
         if not separator:
             return self._inside(self._roots or [self._folder], [os.path.join(self._folder, address)], address)
         if scheme == "file":
-            return self._inside(self._roots or [self._folder], ["/" + rest.lstrip("/")], address)
+            return self._inside(self._roots or [self._folder], [_local(rest)], address)
         if scheme != "package":
             return None, "whose address is neither a path nor package:// or file://", address
         # Some files have package:///NAME/…; the extra slash does not name a package.
@@ -192,12 +192,19 @@ def remedy(source: str, address: str) -> str:
     if separator and scheme != "file":
         return "put the file beside the robot's and name it there"
     folder = os.path.dirname(os.path.abspath(source))
-    place = os.path.dirname(os.path.normpath(os.path.join(folder, "/" + rest.lstrip("/") if separator else address)))
+    place = os.path.dirname(os.path.normpath(os.path.join(folder, _local(rest) if separator else address)))
     if _is_within(place, folder):
         return "put the file there"
-    common = os.path.commonpath([folder, place])
+    is_one_drive = os.path.splitdrive(folder)[0] == os.path.splitdrive(place)[0]
+    common = os.path.commonpath([folder, place]) if is_one_drive else ""
     roots = [folder, place] if common == os.path.dirname(common) else [common]
     return f"put the file there, or give package_roots={roots} when the robot is loaded"
+
+
+def _local(path: str) -> str:
+    """The path after `file://`; on Windows that of `file:///C:/…` begins with the drive."""
+    path = path.lstrip("/")
+    return path if os.path.splitdrive(path)[0] else f"/{path}"
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -24,6 +24,7 @@ from kinetree.pictures.given import Values, of_motions
 from kinetree.pictures.moments import configurations_at, divergences, robot_of, span_of
 from kinetree.pictures.scene import Scene, floor_of
 from kinetree.pictures.shots import OUTERMOST, checked_camera, followed, outline, shots
+from kinetree.resources import available_cores
 from kinetree.sim.picking import Samples as Which
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class _Take:
 
 def _fill(film: Encoder, take: _Take, progress: Progress | None) -> None:
     """Draw frames ahead on as many threads as there are processors, and give them to the film in their order."""
-    workers = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    workers = available_cores()
     with ThreadPoolExecutor(workers, "kinetree-film") as pool:
         waiting: deque[Future[NDArray[np.uint8]]] = deque()
         frames: Iterator[int] = iter(range(take.frames))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import socket
 import threading
@@ -101,11 +102,13 @@ def _bound(host: str, port: int, in_use: str) -> int:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if os.name == "posix":  # as the server does; on Windows it would share a port that is in use
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             tried.bind(place)
             return int(tried.getsockname()[1])
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
+        # Windows may not share a port that is in use, or keeps ports for itself.
+        if error.errno == errno.EADDRINUSE or (error.errno == errno.EACCES and port > 1023):
             raise OptionError(in_use) from None
         if error.errno == errno.EACCES:
             raise OptionError(f"port {port} may not be used by this user; give one above 1023") from None

@@ -229,7 +229,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         Trajectory.load(tmp_path)
     with pytest.raises(TrajectoryFileError, match=r"none\.npz cannot be read: No such file or directory"):
         Trajectory.load(tmp_path / "none.npz")
-    with pytest.raises(TrajectoryFileError, match="cannot be read: embedded null byte"):
+    with pytest.raises(TrajectoryFileError, match="cannot be read: no file can have this name"):
         Trajectory.load("a\0b")
 
 

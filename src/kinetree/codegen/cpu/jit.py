@@ -24,11 +24,13 @@ __all__ = ["MachineCode", "assemble", "compile_module", "compiled_apart"]
 Structure = TypeVar("Structure")
 
 _FROM_LIBM = (*LIBM.values(), "fma", "fmaf")
-_FROM_PROCESS = (
-    *("malloc", "free", "memset", "memcpy", "memmove"),
+_FROM_C = ("malloc", "free", "memset", "memcpy", "memmove")
+_FROM_PYTHON = (
     *("PyGILState_Ensure", "PyGILState_Release", "PyErr_NoMemory"),
     *("Py_DecRef", "PyCapsule_IsValid", "PyCapsule_GetPointer"),
 )
+_FROM_WINDOWS = ("__chkstk",)
+"""Called at the start of functions on Windows whose variables take more than a page of the stack."""
 
 
 @phase("compiling")
@@ -171,8 +173,9 @@ def _llvm_engine(object_code: bytes, target: Target) -> _Loaded:
     """The object file, loaded by LLVM."""
     import llvmlite.binding as llvm
 
-    for name in _FROM_LIBM:
-        llvm.add_symbol(name, _address_of(name))
+    for name in (*_FROM_LIBM, *_FROM_C, *_FROM_PYTHON, *_FROM_WINDOWS):
+        if address := _address_of(name):
+            llvm.add_symbol(name, address)
     # An engine needs a module; compiling even an empty one would take longer than loading the code.
     nothing = llvm.parse_assembly("")
     engine: _Loaded = (made := llvm.create_mcjit_compiler(nothing, target.machine()))
@@ -197,22 +200,29 @@ def assemble(text: str, target: Target) -> str:
 
 @functools.cache
 def _address_of(name: str) -> int | None:
-    """Address of a function that the code may call, wherever this platform keeps it."""
-    if name in _FROM_LIBM:
-        library = _mathematical_library()
-    elif name in _FROM_PROCESS:
-        library = ctypes.pythonapi
-    else:
+    """Address of a function that the code may call, wherever this platform keeps it; None if it is not one of these."""
+    if (library := _library_of(name)) is None:
         return None
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+
+
+def _library_of(name: str) -> ctypes.CDLL | None:
+    if name in _FROM_PYTHON:
+        return ctypes.pythonapi
+    if sys.platform == "win32":
+        if name in _FROM_WINDOWS:
+            return ctypes.CDLL("ntdll")
+        # Python's own C library; msvcrt, an older one, has no fma, and Python's library exports none of these.
+        return ctypes.CDLL("ucrtbase") if name in (*_FROM_LIBM, *_FROM_C) else None
+    if name in _FROM_C:
+        return ctypes.pythonapi
+    return _mathematical_library() if name in _FROM_LIBM else None
 
 
 def _mathematical_library() -> ctypes.CDLL:
     if sys.platform == "linux":
         with suppress(OSError):  # C libraries other than GNU's use another name
             return ctypes.CDLL("libm.so.6")
-    if sys.platform == "win32":
-        return ctypes.CDLL("msvcrt")
     from ctypes.util import find_library  # it may run other programs to find the library
 
     return ctypes.CDLL(find_library("m"))

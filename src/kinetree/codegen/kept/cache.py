@@ -256,10 +256,16 @@ class Claim:
     def leave(self, *, unlink: bool = False) -> None:
         """Close the file; the child of a fork leaves the claim to its parent."""
         file, self._file = self._file, None
-        if file is not None:
-            with suppress(OSError):
-                if unlink and os.fstat(file).st_nlink:  # otherwise the file of this name is a later claim
-                    os.unlink(self._path)
+        if file is None:
+            return
+        closes_first = sys.platform == "win32"  # where no open file can be removed
+        with suppress(OSError):
+            unlink = unlink and os.fstat(file).st_nlink > 0  # otherwise the file of this name is a later claim
+            if closes_first:
+                os.close(file)
+            if unlink:
+                os.unlink(self._path)
+        if not closes_first:
             os.close(file)
 
 

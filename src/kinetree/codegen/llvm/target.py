@@ -45,8 +45,18 @@ class Target:
         make code that takes about twice the time to run, with the same bits."""
         llvm = _llvm()
         return llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=2 if optimized else 0, reloc="pic", codemodel="small", jit=True
-        )
+            cpu=self.cpu, features=self.features, opt=2 if optimized else 0, reloc="pic", codemodel=self._code_model,
+            jit=True,
+        )  # fmt: skip
+
+    @property
+    def _code_model(self) -> str:
+        """Whether code refers to numbers and functions by whole addresses or by short distances.
+
+        LLVM's linker loads object files of all systems, but ends the process on short distances of macOS on ARM, if a
+        function is more than 128 MB away, and on those of Windows, if an operand and a number follow each other.
+        """
+        return "large" if "apple" in self.triple or "windows" in self.triple else "small"
 
 
 @functools.cache

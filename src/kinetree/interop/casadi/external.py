@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["external_function"]
 
-_FLAGS = ("-std=c99", "-O2", "-march=native", "-ffp-contract=off", "-fPIC", "-shared")
+_FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared")
 _COMPILERS = ("cc", "gcc", "clang")
 
 
@@ -56,7 +58,8 @@ def _compiled(made: CSource) -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     made.save(folder)
     library = folder / f"{made.name}.so"
-    command = [_compiler(), *_FLAGS, str(folder / f"{made.name}.c"), "-o", str(library), "-lm"]
+    native = "-mcpu=native" if (sys.platform, platform.machine()) == ("darwin", "arm64") else "-march=native"
+    command = [_compiler(), *_FLAGS, native, str(folder / f"{made.name}.c"), "-o", str(library), "-lm"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode:
         raise MissingPackageError(
