@@ -8,6 +8,8 @@ random, and random joint forces act. The arm has no shapes and no limits, and th
 take at the new velocity; its fingers are coupled as in that file, by an equality that both solve, or, as
 "panda_uncoupled", move by themselves, so that there is nothing to solve.
 
+`mujoco.batch` and mjbatch take part where they are installed; a loop in Python sets the forces of each of their steps.
+
 Medians of rounds, in turn; how far apart the motions are; and the time of the first call of 64 worlds, with an empty
 cache and then in new processes (the median of three, without the time to import and to load the robot).
 """
@@ -15,6 +17,7 @@ cache and then in new processes (the median of three, without the time to import
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -22,8 +25,10 @@ import tempfile
 import time
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -188,9 +193,51 @@ def first_call_elsewhere(folder: Path, threads: int) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def measure(name: str, scene: Scene, worlds: int, steps: int, rounds: int, threads: int, folder: Path) -> None:
-    """Print one line. The folder is an empty one, for files."""
-    path = folder / "scene.xml"
+def batches() -> dict[str, Any]:
+    """The classes that step many worlds of MuJoCo, by the name of the package: mjbatch needs one version of MuJoCo."""
+    found = {}
+    for name in ("mujoco.batch", "mjbatch"):
+        with suppress(ImportError):
+            found[name] = importlib.import_module(name).Batch
+    return found
+
+
+def stepped(kind: Any, theirs: mujoco.MjModel, given: Mapping[str, Array], threads: int) -> Callable[[], Array]:
+    """A call that steps all worlds from their starts, with a loop over steps in Python; returns the last qpos."""
+    batch = kind(theirs, len(given["state"]), threads)
+    qpos, qvel, time, force, warmstart = map(batch.bind, ("qpos", "qvel", "time", "qfrc_applied", "qacc_warmstart"))
+    starts = given["state"][:, 1 : 1 + theirs.nq], given["state"][:, 1 + theirs.nq : 1 + theirs.nq + theirs.nv]
+    in_steps = [np.ascontiguousarray(x) for x in given["force"].swapaxes(0, 1)]
+
+    def run() -> Array:
+        qpos[:], qvel[:] = starts
+        time[:], warmstart[:] = 0.0, 0.0
+        for x in in_steps:
+            force[:] = x
+            batch.step()
+        return np.array(qpos)
+
+    return run
+
+
+@record(frozen=True, slots=True)
+class Measured:
+    """The rollouts of one scene."""
+
+    times: dict[str, float]
+    """Seconds per step and thread, by library."""
+    first: float
+    """Seconds of the first call of 64 worlds, with an empty cache."""
+    again: float
+    """The same in new processes, from the cache."""
+    apart: Array
+    """Distances (worlds,) of kinetree's last state from that of `mujoco.rollout`, and in which unit."""
+    unit: str
+
+
+def measured(name: str, worlds: int, steps: int, rounds: int, threads: int, folder: Path) -> Measured:
+    """Measure a scene. The folder is an empty one, for files."""
+    scene, path = SCENES[name], folder / "scene.xml"
     written(scene, path)
     robot, theirs = kt.load(path), mujoco.MjModel.from_xml_path(str(path))
     theirs.opt.timestep = DT
@@ -209,16 +256,27 @@ def measure(name: str, scene: Scene, worlds: int, steps: int, rounds: int, threa
     def peer() -> None:
         found["mujoco"], _ = rollout.rollout(theirs, data, given["state"], given["force"], control_spec=applied)
 
-    times = medians({"kinetree": ours, "mujoco": peer}, rounds)
-    each = 1e6 / (worlds * steps) * threads
-    compared, what, unit = (theirs.nq, "joints", "rad") if scene.height is None else (3, "base", "m")
+    others = {key: stepped(kind, theirs, given, threads) for key, kind in batches().items()}
+    times = medians({"kinetree": ours, "mujoco.rollout": peer, **others}, rounds)
+    compared, unit = (theirs.nq, "rad") if scene.height is None else (3, "m")
     last = found["mujoco"][:, -1, 1 : 1 + compared]
+    for key, other in others.items():
+        off = np.median(np.abs(other()[:, :compared] - last))
+        assert off < 1e-9, f"{key} is {off} away from mujoco.rollout"
     apart = np.abs(found["kinetree"][:, -1, :compared] - last).max(axis=-1)
+    each = threads / (worlds * steps)
+    return Measured({key: t * each for key, t in times.items()}, first, again, apart, unit)
+
+
+def measure(name: str, worlds: int, steps: int, rounds: int, threads: int, folder: Path) -> None:
+    """Print one line."""
+    found = measured(name, worlds, steps, rounds, threads, folder)
+    own, apart, unit = found.times.pop("kinetree"), found.apart, found.unit
+    others = ", ".join(f"{key} {t * 1e6:7.2f}: {t / own:5.1f} times" for key, t in found.times.items())
     print(
-        f"{name:15} {times['kinetree'] * each:7.2f} µs per step and thread, mujoco {times['mujoco'] * each:7.2f}: "
-        f"{times['mujoco'] / times['kinetree']:5.1f} times; first use {first:.1f} s, then {again * 1e3:.0f} ms from "
-        f"the cache; {what} apart after {steps} steps: median {np.median(apart):.0e} {unit}, largest "
-        f"{apart.max():.0e} {unit}"
+        f"{name:15} {own * 1e6:7.2f} µs per step and thread, {others}; first use {found.first:.1f} s, then "
+        f"{found.again * 1e3:.0f} ms from the cache; apart after {steps} steps: median {np.median(apart):.0e} {unit}, "
+        f"largest {apart.max():.0e} {unit}"
     )
 
 
@@ -239,7 +297,7 @@ def main() -> None:
         for name in given.robots or SCENES:
             folder = Path(place) / name
             folder.mkdir()
-            measure(name, SCENES[name], given.worlds, given.steps, given.rounds, given.threads, folder)
+            measure(name, given.worlds, given.steps, given.rounds, given.threads, folder)
 
 
 if __name__ == "__main__":

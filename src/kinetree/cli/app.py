@@ -1,7 +1,6 @@
 """All commands together, and how errors end them.
 
-Exit codes: 0 success, 1 impossible robot or motion, or robots that differ, 2 wrong usage or a wrong value of an option,
-130 interrupted (Ctrl-C), 143 terminated, 129 terminal closed, 141 output no longer read.
+docs/command_line.md has the table of exit codes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import gc
 import io
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -24,12 +23,13 @@ from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.demo import demo
+from kinetree.cli.doctor import doctor
 from kinetree.cli.export import export
 from kinetree.cli.identify import identify
 from kinetree.cli.info import info, zoo
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.learning import play, train
-from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams, print_lines
+from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams, print_json, print_lines
 from kinetree.cli.plot import plot
 from kinetree.cli.simulate import simulate
 from kinetree.cli.sweep import sweep
@@ -80,7 +80,7 @@ app: typer.Typer = typer.Typer(
 )
 
 
-def find(words: options.Words, most: options.Most = 8) -> None:
+def find(words: options.Words, most: options.Most = 8, as_json: options.Json = False) -> None:
     """Find functions and pages of the documentation by words: `kinetree find mass matrix`, `kinetree find mj_fullM`.
 
     Words also find longer ones, and names of Pinocchio, MuJoCo, Drake, DART and RBDL. Exit codes: 0 found, 1 nothing.
@@ -94,22 +94,37 @@ def find(words: options.Words, most: options.Most = 8) -> None:
         advice = "the pages are not installed" if folder is None else "try one word, or its beginning"
         complain(f"nothing is about {' '.join(words)!r:.200}; {advice}")
         raise typer.Exit(1)
+    if as_json:
+        rows = [{"name": answer.here, "task": answer.task} for answer in functions]
+        print_json({"functions": rows, "pages": [{"place": x.place, "heading": x.heading} for x in pages]})
+        return
     print_lines(*(f"{answer.here}  {answer.task}".rstrip() for answer in functions))
     if functions and pages:
         print_lines("")
     print_lines(*(f"{page.place}  {page.heading}" for page in pages), f"\nthe pages are in {folder}")
 
 
-app.command(cls=options.ContactMayStandAlone, rich_help_panel="Motions")(simulate)
-for _panel, _commands in {
-    "Motions": (demo, view, plot, sweep),
-    "Learning": (train, play),
-    "Robots": (info, check, compare, convert, zoo),
-    "Code and parameters": (export, identify),
-    "Help and this machine": (find, bench),
-}.items():
-    for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
+_EXAMPLES: dict[str, dict[Callable[..., None], str]] = {
+    "Motions": {
+        demo: "demo", simulate: "simulate ragdoll --film fall.mp4", view: "view arm7 --floating-base",
+        plot: "plot ragdoll.npz --what velocities --joints 'knee*'", sweep: "sweep study.toml --out results",
+    },
+    "Learning": {train: "train quadruped --out runs/trot", play: "play runs/trot --film trot.mp4"},
+    "Robots": {
+        info: "info robot.urdf --json", check: "check robot.urdf other.xml --strict", zoo: "zoo",
+        compare: "compare robot.urdf --with mujoco,pinocchio", convert: "convert robot.urdf robot.xml",
+    },
+    "Code and parameters": {
+        export: "export arm7 --function rnea --dtype float32 --out code",
+        identify: "identify log.csv robot.urdf --cutoff 8 --drives",
+    },
+    "Help and this machine": {find: "find mass matrix", bench: "bench arm7", doctor: "doctor"},
+}  # fmt: skip
+"""An example per command, by the panels of the help."""
+for _panel, _commands in _EXAMPLES.items():
+    for _command, _example in _commands.items():
+        _kind = options.ContactMayStandAlone if _command is simulate else None
+        app.command(cls=_kind, rich_help_panel=_panel, epilog=f"Example: `kinetree {_example}`")(_command)
 app.add_typer(cache, name="cache", rich_help_panel="Help and this machine")
 
 

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kinetree.cli import options
-from kinetree.cli.output import print_lines
+from kinetree.cli.output import new_table, print_json, print_lines
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from kinetree.cli.peers import Call, Peer, Samples
     from kinetree.model import Model
 
@@ -27,7 +25,9 @@ _SECONDS = 0.02
 
 
 @takes_loading_options(mimic=False)
-def bench(model: options.Model, samples: options.BatchSize = 4096, *, loading: Loading) -> None:
+def bench(
+    model: options.Model, samples: options.BatchSize = 4096, as_json: options.Json = False, *, loading: Loading
+) -> None:
     """Measure this machine: each algorithm, for one sample and for a batch, next to pinocchio and mujoco if installed.
 
     Float64, ordinary (N, n) arrays, one thread, every library called from Python; contenders take turns and the
@@ -43,18 +43,34 @@ def bench(model: options.Model, samples: options.BatchSize = 4096, *, loading: L
     robot = load_robot(model, loading)
     if robot.nv == 0:
         raise typer.BadParameter(
-            f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="MODEL"
+            f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="ROBOT"
         )
     states = _states(robot, samples)
     path, settings = settled("bench", name, source, **loading.settings())
     with readable(path, settings["xacro_args"]) as file:
         libraries, absent = peers(file, robot, states)
-    table = _empty_table(robot, samples, libraries)
+    rows: list[dict[str, Any]] = []
     for function in FUNCTIONS:
         if function == "aba" and robot.singular_joints:
             absent.append(f"aba is not defined: joint {robot.singular_joints[0]!r} moves nothing that has inertia")
         else:
-            table.add_row(*_row(robot, function, states, libraries))
+            rows.append(_row(robot, function, states, libraries))
+    if as_json:
+        print_json(
+            {"robot": robot.name, "nv": robot.nv, "floating_base": robot.floating_base, "samples": samples,
+             "functions": rows, "absent": absent}
+        )  # fmt: skip
+        return
+    batched = [peer for peer in libraries if peer.batch]
+    headings = ["", "first use, s", "one call, µs", *(f"{peer.name}, µs" for peer in libraries)]
+    headings += [f"batch of {samples}, ns a sample", *(f"{peer.name}, ns" for peer in batched)]
+    base = "floating" if robot.floating_base else "fixed"
+    table = new_table(f"{robot.name}: {robot.nv} degrees of freedom, {base} base", headings)
+    for row in rows:
+        table.add_row(
+            row["name"], f"{row['first_use']:.2f}", *_cells(row["one_call"], libraries, 1e6, ".2f"),
+            *_cells(row["per_sample"], batched, 1e9, ".1f"),
+        )  # fmt: skip
     print_lines(table, *absent)
 
 
@@ -70,21 +86,13 @@ def _states(robot: Model, count: int) -> Samples:
     return Samples(q, v, tau, last)
 
 
-def _row(robot: Model, function: str, states: Samples, libraries: list[Peer]) -> list[str]:
-    """Times of one function: kinetree's own, and how many times longer the peers take."""
+def _row(robot: Model, function: str, states: Samples, libraries: list[Peer]) -> dict[str, Any]:
+    """Times of one function in seconds, by library: of the first use, of one call, and per sample of a batch."""
     single, batch, first_use = _calls(robot, function, states)
-    times = _in_turn(
-        {"kinetree": single} | {peer.name: peer.single[function] for peer in libraries if function in peer.single}
-    )
-    row = [function, f"{first_use:.2f}", f"{times['kinetree'] * 1e6:.2f}"]
-    row += [_compared(times, peer.name, 1e6) for peer in libraries]
-    times = _in_turn(
-        {"kinetree": batch} | {peer.name: peer.batch[function] for peer in libraries if function in peer.batch}
-    )
-    per_sample = {name: seconds / len(states.q) for name, seconds in times.items()}
-    row.append(f"{per_sample['kinetree'] * 1e9:.1f}")
-    row += [_compared(per_sample, peer.name, 1e9) for peer in libraries if peer.batch]
-    return row
+    one = _in_turn({"kinetree": single} | {x.name: x.single[function] for x in libraries if function in x.single})
+    many = _in_turn({"kinetree": batch} | {x.name: x.batch[function] for x in libraries if function in x.batch})
+    per_sample = {name: seconds / len(states.q) for name, seconds in many.items()}
+    return {"name": function, "first_use": first_use, "one_call": one, "per_sample": per_sample}
 
 
 def _in_turn(contenders: Mapping[str, Callable[[], object]]) -> dict[str, float]:
@@ -136,22 +144,10 @@ def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, fl
     return lambda: compiled(*first), lambda: compiled(*arguments, out=out), first_use
 
 
-def _compared(times: dict[str, float], name: str, unit: float) -> str:
-    if name not in times:
-        return "-"
-    return f"{times[name] * unit:.3g} ({times[name] / times['kinetree']:.1f}×)"
-
-
-def _empty_table(robot: Model, count: int, libraries: list[Peer]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    base = "floating" if robot.floating_base else "fixed"
-    title = f"{robot.name}: {robot.nv} degrees of freedom, {base} base"
-    table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    headings = ["", "first use, s", "one call, µs", *(f"{peer.name}, µs" for peer in libraries)]
-    headings += [f"batch of {count}, ns a sample", *(f"{peer.name}, ns" for peer in libraries if peer.batch)]
-    for k, heading in enumerate(headings):
-        table.add_column(Text(heading), justify="right" if k else "left", min_width=8)
-    return table
+def _cells(times: Mapping[str, float], libraries: list[Peer], unit: float, form: str) -> list[str]:
+    """kinetree's own time, then that of each library, and how many times longer it takes."""
+    own = times["kinetree"]
+    compared = [
+        f"{times[x.name] * unit:.3g} ({times[x.name] / own:.1f}×)" if x.name in times else "-" for x in libraries
+    ]
+    return [f"{own * unit:{form}}", *compared]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
-from kinetree.cli.output import needs_a_command, print_lines
+from kinetree.cli import options
+from kinetree.cli.output import needs_a_command, print_json, print_lines
 from kinetree.errors import KinetreeError
 
-__all__ = ["cache"]
+__all__ = ["cache", "contents"]
 
 cache: typer.Typer = typer.Typer(
     help="Look at the machine code and the meshes kept on disk, or remove them.", invoke_without_command=True
@@ -20,26 +23,37 @@ def _group(context: typer.Context) -> None:
 
 
 @cache.command()
-def info() -> None:
+def info(as_json: options.Json = False) -> None:
     """Show where machine code and meshes are kept, whether they are, how much there is and how much there may be.
 
     The environment decides: KINETREE_CACHE=off keeps nothing, KINETREE_CACHE_DIR is the folder, KINETREE_CACHE_SIZE
     the megabytes it may take.
     """
+    found = contents()
+    if as_json:
+        print_json(found)
+        return
+    lines = {
+        "folder": found["folder"] or "none", "cache": f"off: {found['off']}" if found["off"] else "on",
+        "entries": found["entries"],
+        "size": f"{_megabytes(found['bytes'])} of at most {_megabytes(found['most_bytes'])}",
+    }  # fmt: skip
+    if found["warning"]:
+        lines["warning"] = found["warning"]
+    print_lines(*(f"{name:<9}{value}" for name, value in lines.items()))
+
+
+def contents() -> dict[str, Any]:
+    """Where the cache is, why it is off ("" if it is on), and how much is in it."""
     from kinetree.codegen.kept.cache import Cache, folder_problem, settings
 
     now = settings()
     problem = folder_problem(now.directory) if now.directory else ""
     entries, size = Cache(now.directory).contents() if now.directory and not problem else (0, 0)
-    lines = [
-        ("folder", str(now.directory or "none")),
-        ("cache", f"off: {now.off or problem}" if now.off or problem else "on"),
-        ("entries", str(entries)),
-        ("size", f"{_megabytes(size)} of at most {_megabytes(now.limit)}"),
-    ]
-    if now.mistake:
-        lines.append(("warning", now.mistake))
-    print_lines(*(f"{name:<9}{value}" for name, value in lines))
+    return {
+        "folder": now.directory, "off": now.off or problem, "entries": entries, "bytes": size,
+        "most_bytes": now.limit, "warning": now.mistake,
+    }  # fmt: skip
 
 
 @cache.command()

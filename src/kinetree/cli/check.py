@@ -10,12 +10,10 @@ from urllib.parse import quote
 
 import typer
 
-from kinetree import __version__
-from kinetree.checking import Report
 from kinetree.cli import options
 from kinetree.cli.output import print_json, print_lines
 from kinetree.cli.robots import Loading, takes_loading_options
-from kinetree.problems import CODES, Problem
+from kinetree.problems import CODES
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -94,6 +92,8 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 def sarif(reports: Sequence[Report]) -> dict[str, Any]:
     """One run with the problems of all files."""
     codes = sorted({problem.code for report in reports for problem in report.problems})
+    from kinetree import __version__
+
     rules = [
         {
             "id": code,
@@ -118,12 +118,9 @@ def _result(problem: Problem, rule: int) -> dict[str, Any]:
     if problem.element:
         location["logicalLocations"] = [{"fullyQualifiedName": problem.element, "kind": "element"}]
     return {
-        "ruleId": problem.code,
-        "ruleIndex": rule,
-        "level": _LEVELS[problem.severity],
-        "message": {"text": text},
+        "ruleId": problem.code, "ruleIndex": rule, "level": _LEVELS[problem.severity], "message": {"text": text},
         "locations": [location],
-    }
+    }  # fmt: skip
 
 
 def _uri(file: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kinetree.cli import options
-from kinetree.cli.output import print_json, print_lines, warnings_as_lines
+from kinetree.cli.output import new_table, print_json, print_lines, warnings_as_lines
 from kinetree.cli.robots import Loading, robot_file, takes_loading_options
 from kinetree.errors import MissingPackageError, OptionError
 
@@ -55,7 +55,7 @@ def compare(
     except (MissingPackageError, OptionError) as error:
         raise typer.BadParameter(str(error).removeprefix("compare: ")) from None
     if as_json:
-        print_json(result.to_dict(), allow_nan=False)
+        print_json(result.to_dict())
     else:
         _print(result)
     if not result.is_equal:
@@ -85,14 +85,10 @@ def _print(result: Comparison) -> None:
 
 def _table(result: Comparison, counterpart: Counterpart) -> Table:
     """One row per quantity: the worst error, its scale, and its place."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    title = Text(f"{result.robot} beside {counterpart.title}")
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for heading in ("", "worst", "relative to", "compared", "at"):
-        table.add_column(heading, justify="right" if heading in ("worst", "compared") else "left", overflow="fold")
+    headings = "", "worst", "relative to", "compared", "at"
+    table = new_table(f"{result.robot} beside {counterpart.title}", headings, left=("relative to", "at"))
     for quantity in counterpart.quantities:
         if quantity.problem:
             table.add_row(Text(quantity.name), "-", Text(quantity.problem), "0", "")

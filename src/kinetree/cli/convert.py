@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kinetree.cli import options
-from kinetree.cli.output import print_lines
+from kinetree.cli.output import print_json, print_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def convert(
     target: options.ConvertedFile,
     format: options.Format = None,
     lossy: options.Lossy = False,
+    as_json: options.Json = False,
     *,
     loading: Loading,
 ) -> None:
@@ -40,19 +41,26 @@ def convert(
     format_name = _format(target, format)
     if is_same_file(model, target):
         raise typer.BadParameter(
-            f"{target} is the robot file itself, which is not overwritten; name another", param_hint="B"
+            f"{target} is the robot file itself, which is not overwritten; name another", param_hint="FILE"
         )
     robot = load_robot(model, loading)
     text, losses = written(robot, format_name, target.parent)
     if losses.impossible or (losses.lost and not lossy):
         losses.settle(robot.name, lossy=False)
     write_text_file(target, text)
+    assumed, left_out = [*robot.notes, *_meshes(robot, target)], losses.left_out()
+    if as_json:
+        print_json(
+            {"file": target, "robot": robot.name, "format": losses.format, "lost": losses.lost, "left_out": left_out,
+             "changed": losses.changed, "assumed": assumed}
+        )  # fmt: skip
+        return
     print_lines(
         f"{target}: {robot.name}, written as {losses.format}",
         *_listed("lost", losses.lost),
-        *_listed(f"left out, as no simulation of {losses.format} computes with it", losses.left_out()),
+        *_listed(f"left out, as no simulation of {losses.format} computes with it", left_out),
         *_listed("in another form, with the same motion", losses.changed),
-        *_listed("assumed about the robot", [*robot.notes, *_meshes(robot, target)]),
+        *_listed("assumed about the robot", assumed),
     )
 
 
@@ -69,7 +77,7 @@ def _format(target: Path, name: str | None) -> str:
             f"{target} has no suffix that says in which format; add "
             f"{', '.join(f'{known.suffixes[0]} ({known.title})' for known in FORMATS.values())}, or give "
             f"--format ({', '.join(FORMATS)})",
-            param_hint="B",
+            param_hint="FILE",
         )
     return format_for(target)
 

@@ -47,19 +47,9 @@ def export(
     robot = load_robot(model, loading)
     try:
         made = to_c(
-            robot,
-            chosen,
-            f_ext=f_ext or (),
-            parameters=parameters or (),
-            unroll=unroll,
-            dtype=dtype,
-            name=name,
-            derivative=derivative or None,
-            by=by or None,
-            interface=interface,
-            derivatives=derivatives,
-            **settings,
-        )
+            robot, chosen, f_ext=f_ext or (), parameters=parameters or (), unroll=unroll, dtype=dtype, name=name,
+            derivative=derivative or None, by=by or None, interface=interface, derivatives=derivatives, **settings,
+        )  # fmt: skip
     except OptionError as error:
         raise typer.BadParameter(str(error).removeprefix("kt.interop.to_c: ")) from None
     print_lines(*map(str, made.save(out)), repr(made).strip("<>"))

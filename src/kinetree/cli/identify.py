@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kinetree.cli import options
-from kinetree.cli.output import print_lines, print_note, warnings_as_lines
+from kinetree.cli.output import print_json, print_lines, print_note, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
-    from kinetree.identification import Log
+    from kinetree.identification import Identification, Log
     from kinetree.model import Model
 
 __all__ = ["identify"]
@@ -37,6 +37,7 @@ def identify(
     picture: options.IdentifiedPlot = None,
     table: options.Table = False,
     lossy: options.Lossy = False,
+    as_json: options.Json = False,
     *,
     loading: Loading,
 ) -> None:
@@ -73,9 +74,25 @@ def identify(
             validation=check,
         )  # fmt: skip
         written = save(result.applied_to(robot), target, lossy=lossy)
-    print_lines(str(result), *([result.table()] if table else []), str(written))
-    if picture is not None:
-        print_lines(str(result.plot(picture)))
+    files = [written, *([] if picture is None else [result.plot(picture)])]
+    if as_json:
+        print_json({**_document(result), "files": files})
+    else:
+        print_lines(str(result), *([result.table()] if table else []), *map(str, files))
+
+
+def _document(result: Identification) -> dict[str, Any]:
+    found = result.estimate
+    columns = {
+        "name": found.names, "least_squares": found.values, "deviation": found.deviations,
+        "in_the_robot": result.consistent.values,
+    }  # fmt: skip
+    parameters = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return {
+        "robot": result.robot.name, "rows": found.rows, "condition": found.condition, "parameters": parameters,
+        "v_names": result.robot.v_names, "torque_noise": found.torque_noise, "torque_errors": result.validation,
+        "is_validated": result.is_validated, "held_bodies": result.consistent.held, "warnings": result.warnings,
+    }  # fmt: skip
 
 
 def _read(

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kinetree.cli import options
-from kinetree.cli.output import print_json, print_lines
+from kinetree.cli.output import new_table, print_json, print_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
@@ -49,18 +49,13 @@ def zoo(as_json: options.Json = False) -> None:
 
     Each name can be given to the other commands in place of a file, and to kt.zoo.load.
     """
-    from rich import box
-    from rich.table import Table
-
     from kinetree import zoo
 
     robots = {name: zoo.load(name) for name in zoo.names()}
     if as_json:
         print_json([{"name": name, **_sizes(robot)} for name, robot in robots.items()])
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for k, heading in enumerate(("name", "base", "nq", "nv", "mass, kg")):
-        table.add_column(heading, justify="left" if k < 2 else "right")
+    table = new_table("", ("name", "base", "nq", "nv", "mass, kg"), left=("base",))
     for name, robot in robots.items():
         base = "floating" if robot.floating_base else "fixed"
         table.add_row(name, base, str(robot.nq), str(robot.nv), f"{robot.mass:.4g}")
@@ -92,16 +87,12 @@ def _document(robot: Model) -> dict[str, Any]:
 
 def _joint_table(robot: Model) -> Table:
     """One line per degree of freedom, the first few hundred; columns that stay empty are left out."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     rows = list(islice(_rows(robot), _MOST_ROWS))
     keys = [name for name in _COLUMNS if any(name in values for _, values in rows)]
     title = "what limits, drives and resists the joints (SI units)" if keys else "nothing limits or drives the joints"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for heading in ("joint", *keys):
-        table.add_column(heading, justify="left" if heading in ("joint", "follows") else "right", overflow="fold")
+    table = new_table(title, ("joint", *keys), left=("follows",))
     for name, values in rows:
         cells = [values.get(column, "") for column in keys]
         table.add_row(Text(name), *(Text(x if isinstance(x, str) else f"{x + 0.0:.4g}") for x in cells))

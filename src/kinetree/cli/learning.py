@@ -14,7 +14,7 @@ from kinetree.cli import options
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.motion_files import STRIP_SIZE, check_film, write_film
 from kinetree.cli.options import Learning
-from kinetree.cli.output import output_console, print_lines
+from kinetree.cli.output import output_console, print_json, print_lines
 from kinetree.cli.values import parse_options
 from kinetree.cli.view import announce
 from kinetree.files import check_target
@@ -43,6 +43,7 @@ def train(
     resume: options.Resume = False,
     evaluate_every: options.EvaluateEvery = 100,
     quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Learn a task: many worlds are stepped at once, and a policy gets better at it.
 
@@ -58,7 +59,7 @@ def train(
     interruption = Interruption.of(context)
     interruption.keep()
     try:
-        with _watched(quiet) as progress:
+        with _watched(quiet or as_json) as progress:
             count = None if steps is None else round(steps)
             found = run(
                 task, out or Path("runs") / task, algorithm=algorithm.value, steps=count, seed=seed, resume=resume,
@@ -69,7 +70,9 @@ def train(
             str(stopped).removeprefix("interrupted").replace("resume=True the same call", "--resume the same command")
         )
         raise
-    if not quiet:
+    if as_json:
+        print_json({"folder": found.folder, **found.about, "last": {name: x[-1] for name, x in found.history.items()}})
+    elif not quiet:
         print_lines(repr(found).strip("<>"), f"kinetree play {found.folder} shows it")
 
 
@@ -85,6 +88,7 @@ def play(
     motion: options.MotionFile = None,
     browser: options.Browser = None,
     quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show a policy that was learned: in the browser until Ctrl-C, or in files."""
     from kinetree.learning import load_run
@@ -97,8 +101,8 @@ def play(
             check_target(target)
     interruption = Interruption.of(context)
     episode = load_run(folder).play(worlds, seed=seed, steps=steps)
-    if not quiet:
-        returns = episode.recorded["reward"].sum(-1)
+    returns = episode.recorded["reward"].sum(-1)
+    if not quiet and not as_json:
         several = f" of {returns.size} episodes on average" if returns.shape else ""
         print_lines(f"return {returns.mean():.6g}{several}, {float(episode.ended.mean()):.4g} s")
     written = []
@@ -109,10 +113,12 @@ def play(
     if html is not None:
         written.append(save_html(html, episode))
     if film is not None:
-        written.append(write_film(episode, film, interruption, quiet=quiet))
-    if not quiet:
+        written.append(write_film(episode, film, interruption, quiet=quiet or as_json))
+    if as_json:
+        print_json({"return": returns, "duration": episode.ended, "files": written})
+    elif not quiet:
         print_lines(*(f"wrote {path}" for path in written))
-    if not written:
+    if not written and not as_json:
         with page(episode) as viewer:
             interruption.outcome = "; the page is closed"
             announce(repr(viewer.robot.name), viewer.url, browser)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from kinetree.sim import Trajectory
 
-__all__ = ["summary"]
+__all__ = ["document", "summary"]
 
 _ROUNDING = 1e-12
 """The part of the largest energy of a motion below which another is a rounding error."""
@@ -27,6 +27,24 @@ def summary(trajectory: Trajectory, seconds: float, *, touches: bool) -> Table:
     return (_each if trajectory.shape else _energies)(trajectory, seconds, lost)
 
 
+def document(trajectory: Trajectory, seconds: float) -> dict[str, Any]:
+    """The same for JSON, not rounded; of several motions, lists with a number per motion."""
+    import numpy as np
+
+    energies = {name: getattr(trajectory, name) for name in ("kinetic", "potential", "total")}
+    return {
+        "robot": trajectory.robot, "motions": list(trajectory.shape), "dt": trajectory.dt,
+        "steps": len(trajectory.time) - 1, "substeps": trajectory.substeps, "step_counts": trajectory.step_counts,
+        "integrator": trajectory.integrator, "seconds": seconds, "ended": trajectory.ended,
+        "energy": {
+            **{name: {"start": x[..., 0], "end": x[..., -1]} for name, x in energies.items()},
+            "work": trajectory.work[..., -1], "dissipated": trajectory.dissipated[..., -1],
+            "balance_error": trajectory.balance_error[..., -1],
+            "largest_balance_error": np.abs(trajectory.balance_error).max(axis=-1),
+        },
+    }  # fmt: skip
+
+
 def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
     """A table with the run in one line, and the energy balance."""
     import numpy as np
@@ -37,11 +55,8 @@ def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
         table.add_column(heading, justify="left" if heading == "energy, J" else "right")
     all_of_it = np.concatenate([trajectory.kinetic, trajectory.potential, trajectory.work])
     largest = float(np.abs(all_of_it[np.isfinite(all_of_it)]).max(initial=0.0))
-    for name, series in (
-        ("kinetic", trajectory.kinetic),
-        ("potential", trajectory.potential),
-        ("total", trajectory.total),
-    ):
+    for name in ("kinetic", "potential", "total"):
+        series = getattr(trajectory, name)
         with np.errstate(invalid="ignore"):  # infinite energies are shown as such
             texts = [_rounded(x, largest) for x in (series[0], series[-1], series[-1] - series[0])]
         table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(texts, ("", "", "+"), strict=True)))

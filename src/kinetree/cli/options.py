@@ -17,17 +17,9 @@ from kinetree.errors import OptionError
 from kinetree.inputs import number_between
 
 __all__ = [
-    "DEFAULT_ROBOT",
-    "ContactMayStandAlone",
-    "Contacts",
-    "FrictionForm",
-    "Ground",
-    "Integrator",
-    "Learning",
-    "Peer",
-    "Shapes",
-    "SideBySide",
-]
+    "DEFAULT_ROBOT", "ContactMayStandAlone", "Contacts", "FrictionForm", "Ground", "Integrator", "Learning", "Peer",
+    "Shapes", "SideBySide",
+]  # fmt: skip
 
 DEFAULT_ROBOT = "ragdoll"
 """The robot of the zoo that `kinetree simulate` takes."""
@@ -58,11 +50,14 @@ def _robots(incomplete: str) -> list[str]:
     return names and [*names, *glob(f"{escape(incomplete)}*")]
 
 
-def _tasks(incomplete: str) -> list[str]:
-    """The tasks that a shell offers."""
-    from kinetree.learning.tasks import NAMES
+def _offered(module: str, names: str = "__all__") -> Any:
+    """An option of Typer with which a shell offers names of a module, which is imported only then."""
+    from importlib import import_module
 
-    return [name for name in NAMES if name.startswith(incomplete)]
+    def complete(incomplete: str) -> list[str]:
+        return [x for x in getattr(import_module(module), names) if x.islower() and x.startswith(incomplete)]
+
+    return {"autocompletion": complete}
 
 
 def _argument(metavar: str, help: str, **more: Any) -> Any:
@@ -145,20 +140,20 @@ Version = Annotated[bool, _option(
 Debug = Annotated[bool, _option("--debug", "", "Show the traceback of an error.")]
 
 # Arguments
-Model = Annotated[str, _argument("MODEL", _A_ROBOT, autocompletion=_robots)]
+Model = Annotated[str, _argument("ROBOT", _A_ROBOT, autocompletion=_robots)]
 ModelOrDefault = Annotated[str | None, _argument(
-    "MODEL", f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}.", autocompletion=_robots)]
-FirstModel = Annotated[str, _argument("A", _A_ROBOT, autocompletion=_robots)]
-SecondModel = Annotated[str | None, _argument("B", "A second one to compare with.", autocompletion=_robots)]
-Models = Annotated[list[str], _argument("FILE", "Robot files, or robots of the zoo.", autocompletion=_robots)]
-ConvertedFile = Annotated[Path, _argument("B", "The file to write; its suffix says in which format.")]
+    "ROBOT", f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}.", autocompletion=_robots)]
+FirstModel = Annotated[str, _argument("ROBOT", _A_ROBOT, autocompletion=_robots)]
+SecondModel = Annotated[str | None, _argument("OTHER", "A second robot to compare with.", autocompletion=_robots)]
+Models = Annotated[list[str], _argument("ROBOT", "Robot files, or robots of the zoo.", autocompletion=_robots)]
+ConvertedFile = Annotated[Path, _argument("FILE", "The file to write; its suffix says in which format.")]
 Shown = Annotated[str, _argument(
-    "MODEL|TRAJECTORY", "A robot file or a robot of the zoo; or the file or folder of a motion, such as kinetree "
+    "ROBOT|MOTION", "A robot file or a robot of the zoo; or the file or folder of a motion, such as kinetree "
     "simulate writes.", autocompletion=_robots)]
-Motion = Annotated[Path, _argument("TRAJECTORY", "The file or folder of a motion, or of many.")]
-SecondMotion = Annotated[Path | None, _argument("TRAJECTORY", "A second motion to compare the first with.")]
+Motion = Annotated[Path, _argument("MOTION", "The file or folder of a motion, or of many.")]
+SecondMotion = Annotated[Path | None, _argument("OTHER", "A second motion to compare the first with.")]
 LogFile = Annotated[Path, _argument("LOG", "A log: .csv, .parquet, .npz, .mcap, .bag, .db3.")]
-StudyFile = Annotated[Path, _argument("STUDY.toml", "The study: `kinetree docs sweeps` has all that it may say.")]
+StudyFile = Annotated[Path, _argument("STUDY", "The file of the study, .toml; `kinetree docs sweeps` describes it.")]
 Words = Annotated[list[str], _argument("WORD", "What it is about, or a name in another library.")]
 
 # Loading a robot
@@ -173,7 +168,7 @@ PackageRoots = Annotated[list[Path] | None, _optional(
 RosPackages = Annotated[bool, _option(
     "--ros-packages", "", "Look meshes up in the packages of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, too.", _ROBOT)]
 Source = Annotated[str | None, _optional(
-    "--source", "PACKAGE", "Take MODEL as the name of a robot in an installed package, such as example-robot-data, "
+    "--source", "PACKAGE", "Take ROBOT as the name of a robot in an installed package, such as example-robot-data, "
     "gymnasium, robosuite or robot_descriptions.", _ROBOT)]
 Srdf = Annotated[Path | None, _optional(
     "--srdf", "FILE", "An SRDF file for the robot: groups, named states and disabled pairs, checked with it.", _ROBOT,
@@ -185,7 +180,7 @@ XacroArgs = Annotated[list[str] | None, _optional(
     "--xacro-arg", "NAME=VALUE", "An argument of a xacro file, which is expanded then; may be repeated.", _ROBOT)]
 
 # Output
-Json = Annotated[bool, _option("--json", "", "Print JSON instead.", _OUTPUT)]
+Json = Annotated[bool, _option("--json", "", "Print JSON instead, with numbers that are not rounded.", _OUTPUT)]
 Sarif = Annotated[bool, _option("--sarif", "", "Print SARIF 2.1.0, for code-scanning services.", _OUTPUT)]
 Quiet = Annotated[bool, _option("--quiet", "", "Print nothing but errors and warnings.", _OUTPUT)]
 Lossy = Annotated[bool, _option(
@@ -203,7 +198,7 @@ StudyFolder = Annotated[Path | None, _optional(
     "--out -o", "FOLDER", "Where the results go; by default as the file says, or a folder of its name beside it.",
     _OUTPUT)]
 IdentifiedFile = Annotated[Path | None, _optional(
-    "--out -o", "FILE", "The robot file to write; by default NAME_identified, in the format of MODEL.", _OUTPUT)]
+    "--out -o", "FILE", "The robot file to write; by default NAME_identified, in the format of ROBOT.", _OUTPUT)]
 Film = Annotated[Path | None, _optional(
     "--film", "FILE", "Write a film of the motion, too: .mp4, .gif or .webp. Of several motions the first 16 are side "
     "by side.", _OUTPUT)]
@@ -288,7 +283,7 @@ RestQ = Annotated[str | None, _optional(
     "--q", "VALUES", "Where a robot at rest is first (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for "
     "some.")]
 MotionRobot = Annotated[str | None, _optional(
-    "--robot", "MODEL", "The robot of a motion whose file does not contain it, as files of old versions do not.")]
+    "--robot", "ROBOT", "The robot of a motion whose file does not contain it, as files of old versions do not.")]
 DrawnShapes = Annotated[Shapes, _option("--shapes", None, "Which shapes are drawn.")]
 SeenSamples = Annotated[SideBySide, _option("--samples", None, "How several motions of a batch are seen.")]
 ShownParts = Annotated[list[str] | None, _optional(
@@ -322,19 +317,21 @@ BatchSize = Annotated[int, _option("--samples -n", "NUMBER", "Samples in a batch
 Strict = Annotated[bool, _option("--strict", "", "Warnings end with exit code 1, too.")]
 Notes = Annotated[bool, _option("--notes/--no-notes", "", "Show what was assumed, kept as data or skipped.", _OUTPUT)]
 Peers = Annotated[str | None, _optional(
-    "--with", "NAMES", "Libraries that read the file too (B, if given), such as mujoco,pinocchio,drake. By default all "
-    "that are installed, or none if B is given.")]
+    "--with", "NAMES", "Libraries that read the file too (OTHER, if given), such as mujoco,pinocchio,drake. By default "
+    "all that are installed, or none if OTHER is given.")]
 StateCount = Annotated[int, _option("--samples -n", "NUMBER", "Random states.", min=1, max=10_000)]
 StateSeed = Annotated[int, _option("--seed", "NUMBER", "Seed of the random states.", min=0)]
 Tolerance = Annotated[float, _option("--tolerance", "ERROR", "What counts as equal, relative.")]
-Format = Annotated[str | None, _optional("--format", "NAME", "The format, if the suffix does not say it.", _OUTPUT)]
+Format = Annotated[str | None, _optional("--format", "NAME", "The format, if the suffix does not say it.", _OUTPUT,
+    **_offered("kinetree.io", "FORMATS"))]
 Most = Annotated[int, _option("--most -n", "NUMBER", "Rows of each kind.", min=1, max=100)]
 Scheduler = Annotated[str | None, _optional(
     "--scheduler", "ADDRESS", "The address of a Dask scheduler, such as tcp://10.0.0.5:8786, whose workers compute. By "
     "default this process does, on all its cores.")]
 
 # kinetree export
-Function = Annotated[str, _option("--function -f", "NAME", "One of kinetree's functions: aba, rnea, crba, …")]
+Function = Annotated[str, _option("--function -f", "NAME", "One of kinetree's functions: aba, rnea, crba, …",
+    **_offered("kinetree.dynamics"))]
 Settings = Annotated[list[str] | None, _optional(
     "--option", "NAME=VALUE", "An option of the function, such as frame=tool or steps=100; may be repeated.")]
 ForceFrames = Annotated[list[str] | None, _optional(
@@ -350,7 +347,7 @@ By = Annotated[list[str] | None, _optional(
 Dtype = Annotated[str, _option(
     "--dtype", "NAME", "float64, which is double in C, or float32, which is float.", _CODE)]
 CodeName = Annotated[str | None, _optional(
-    "--name", "NAME", "Name of the C function and of its files; by default MODEL_FUNCTION.", _CODE)]
+    "--name", "NAME", "Name of the C function and of its files; by default ROBOT_FUNCTION.", _CODE)]
 Unroll = Annotated[bool | None, _optional(
     "--unroll/--loops", "", "Write every body's arithmetic out, or loop over bodies; by default the size decides.",
     _CODE)]
@@ -361,7 +358,7 @@ Derivatives = Annotated[int | None, _optional(
 
 # kinetree train and play
 Task = Annotated[str, _argument(
-    "TASK", "What is to be learned: quadruped, hopper, cart_pole, …", autocompletion=_tasks)]
+    "TASK", "What is to be learned: quadruped, hopper, cart_pole, …", **_offered("kinetree.learning.tasks", "NAMES"))]
 TaskOptions = Annotated[list[str] | None, _argument(
     "NAME=VALUE", "Options of the task, such as max_steps=500.")]
 RunFolder = Annotated[Path, _argument("RUN", "The folder of a training.")]
@@ -401,7 +398,7 @@ Offsets = Annotated[bool, _option("--offsets", "", "Let every torque have a cons
 Lock = Annotated[list[str] | None, _optional(
     "--lock", "JOINT", "A joint that is not in the log and stayed at its neutral position; may be repeated.")]
 Prior = Annotated[float, _option(
-    "--prior-deviation", "NUMBER", "How far MODEL's own numbers are thought to be from the truth: 1 is 100 %.",
+    "--prior-deviation", "NUMBER", "How far ROBOT's own numbers are thought to be from the truth: 1 is 100 %.",
     callback=_positive)]
 MoreLogs = Annotated[list[Path] | None, _optional(
     "--log", "LOG", "Another log of the same robot; may be repeated.", _LOG, exists=True)]

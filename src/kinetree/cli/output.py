@@ -7,12 +7,14 @@ consoles, `complain` for errors, and `print_json`.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
@@ -27,18 +29,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 __all__ = [
-    "complain",
-    "error_console",
-    "let_go_of_broken_streams",
-    "needs_a_command",
-    "open_missing_streams",
-    "output_console",
-    "print_json",
-    "print_lines",
-    "print_note",
-    "print_warning",
-    "warnings_as_lines",
-]
+    "complain", "error_console", "let_go_of_broken_streams", "needs_a_command", "new_table", "open_missing_streams",
+    "output_console", "print_json", "print_lines", "print_note", "print_warning", "warnings_as_lines",
+]  # fmt: skip
 
 
 _WIDE = 200
@@ -121,6 +114,18 @@ def print_lines(*parts: str | Text | Table) -> None:
         console.print(part, markup=False, soft_wrap=True)
 
 
+def new_table(title: str, headings: Sequence[str], left: Collection[str] = ()) -> Table:
+    """A table without rows; the first column is aligned to the left, and so are those named in `left`."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for k, heading in enumerate(headings):
+        table.add_column(Text(heading), justify="left" if not k or heading in left else "right", overflow="fold")
+    return table
+
+
 def print_note(text: str) -> None:
     """Print a line about an action, on standard error."""
     error_console().print(f"note: {text}", markup=False, soft_wrap=True)
@@ -131,10 +136,23 @@ def print_warning(text: str) -> None:
     error_console().print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
 
-def print_json(content: object, **options: Any) -> None:
+def print_json(content: object) -> None:
     """Print JSON on standard output; characters that are not printable are written as numbers."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, **options)
+    text = json.dumps(_as_json(content), indent=2, ensure_ascii=False, allow_nan=False)
     typer.echo(re.sub(r"[^\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
+
+
+def _as_json(x: Any) -> Any:
+    """Arrays become lists, records objects, paths text, and numbers that are not finite null."""
+    if isinstance(x, float):
+        return x if math.isfinite(x) else None
+    if isinstance(x, Mapping):
+        return {str(name): _as_json(one) for name, one in x.items()}
+    if is_dataclass(x):
+        return {one.name: _as_json(getattr(x, one.name)) for one in fields(x)}
+    if hasattr(x, "tolist"):
+        return _as_json(x.tolist())
+    return [*map(_as_json, x)] if isinstance(x, list | tuple) else x if isinstance(x, int | None) else str(x)
 
 
 def complain(text: str) -> None:

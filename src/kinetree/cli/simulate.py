@@ -13,18 +13,10 @@ import typer
 
 from kinetree.cli import options
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.motion_files import (
-    check_film,
-    check_writable,
-    files_of,
-    make_folder,
-    prefix_of,
-    write,
-    write_film,
-)
-from kinetree.cli.motion_table import summary
+from kinetree.cli.motion_files import check_film, check_writable, files_of, make_folder, prefix_of, write, write_film
+from kinetree.cli.motion_table import document, summary
 from kinetree.cli.options import DEFAULT_ROBOT, Contacts, Ground, Integrator
-from kinetree.cli.output import print_lines, print_note, print_warning, warnings_as_lines
+from kinetree.cli.output import print_json, print_lines, print_note, print_warning, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 from kinetree.cli.start import ANGLE, NATURAL, SPREAD, Start
 from kinetree.cli.values import parse_passive, parse_values
@@ -35,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from kinetree.comparison.steps import StepComparison
     from kinetree.model import Model
     from kinetree.sim import RK45, Trajectory
     from kinetree.viewer import Viewer
@@ -74,6 +67,7 @@ def simulate(
     output_dir: options.OutputFolder = None,
     film: options.Film = None,
     quiet: options.Quiet = False,
+    as_json: options.Json = False,
     view: options.Live = False,
     speed: options.Speed = None,
     *,
@@ -91,11 +85,13 @@ def simulate(
     from kinetree.sim import RK45, SimulationInterrupted, Viewing
     from kinetree.sim.simulate import step_count
 
+    quiet = quiet or as_json
     if compare is not None:
         _check_comparison(contact, actuators=ctrl is not None or ctrl_file is not None)
     is_random = random or (seed is not None and samples is None)
     _exclude("--tau-file", tau_file, "--tau", tau)
     _exclude("--ctrl-file", ctrl_file, "--ctrl", ctrl)
+    _exclude("--json", as_json or None, "--view", view or None)
     _exclude("--random", is_random or None, "--keyframe", keyframe)
     tolerances = {name: x for name, x in (("rtol", rtol), ("atol", atol)) if x is not None}
     if tolerances and integrator is not Integrator.rk45:
@@ -159,8 +155,11 @@ def simulate(
             interruption.outcome = "; the page is closed"
             print_lines(f"the motion is at {page.url} until Ctrl-C")
             page.wait()
-    if compare is not None:
-        _compare(robot, trajectory, quiet, contact=touch, passive=acting)
+    compared = None if compare is None else _compared(robot, trajectory, quiet, contact=touch, passive=acting)
+    if as_json:
+        print_json({**document(trajectory, seconds), "messages": messages, "files": written, "comparison": compared})
+    if compared is not None and compared.parting is not None:
+        raise typer.Exit(_DIFFERENT)
 
 
 def _exclude(option: str, value: object, other: str, other_value: object) -> None:
@@ -181,8 +180,10 @@ def _check_comparison(contact: Contacts | None, *, actuators: bool) -> None:
         raise typer.BadParameter(problem, param_hint="--compare")
 
 
-def _compare(robot: Model, trajectory: Trajectory, quiet: bool, *, contact: bool | str, passive: Any) -> None:
-    """Print where the two diverge, and exit with 1 if they do."""
+def _compared(
+    robot: Model, trajectory: Trajectory, quiet: bool, *, contact: bool | str, passive: Any
+) -> StepComparison:
+    """Find and print where the two diverge."""
     from kinetree.comparison.steps import compare_steps
 
     motion = trajectory[0] if trajectory.shape else trajectory
@@ -190,8 +191,7 @@ def _compare(robot: Model, trajectory: Trajectory, quiet: bool, *, contact: bool
         result = compare_steps(robot, motion, contact=contact, passive=passive, progress=show)
     if not quiet:
         print_lines(str(result))
-    if result.parting is not None:
-        raise typer.Exit(_DIFFERENT)
+    return result
 
 
 def _opened(robot: Model, q: NDArray[np.float64] | None) -> Viewer:
@@ -238,14 +238,9 @@ def _commands(text: str | None, robot: Model) -> NDArray[np.float64] | None:
 
 
 def _run(
-    robot: Model,
-    integrator: str | RK45 | None,
-    quiet: bool,
-    interruption: Interruption,
-    *,
-    contact: bool | str,
+    robot: Model, integrator: str | RK45 | None, quiet: bool, interruption: Interruption, *, contact: bool | str,
     **settings: Any,
-) -> Trajectory:
+) -> Trajectory:  # fmt: skip
     from kinetree.errors import StiffFrictionError
 
     with progress_bar("simulating", quiet=quiet) as show:

@@ -10,7 +10,7 @@ import typer
 
 from kinetree.cli import options
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.output import print_lines, print_warning
+from kinetree.cli.output import print_json, print_lines, print_warning
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 from kinetree.progress import progress_bar
 
@@ -24,6 +24,7 @@ def sweep(
     scheduler: options.Scheduler = None,
     out: options.StudyFolder = None,
     quiet: options.Quiet = False,
+    as_json: options.Json = False,
     *,
     loading: Loading,
 ) -> None:
@@ -49,8 +50,12 @@ def sweep(
         except KeyboardInterrupt:
             interruption.outcome = _results_kept(folder)
             raise
-    if not quiet:
-        print_lines(repr(result).strip("<>"), f"{time.perf_counter() - begin:.3g} s; wrote {result.path}")
+    seconds = time.perf_counter() - begin
+    if as_json:
+        found = {"path": result.path, "samples": result.samples, "done": result.done, "failures": result.failures}
+        print_json({**found, "seconds": seconds})
+    elif not quiet:
+        print_lines(repr(result).strip("<>"), f"{seconds:.3g} s; wrote {result.path}")
     if failed := result.failures:
         first = "; ".join(
             f"sample {one.sample}: {one.cause if one.time is None else f'{one.name!r} ({one.cause}) at {one.time:g} s'}"

@@ -73,8 +73,7 @@ def _subject(
     if not _is_motion(shown):
         if second is not None:
             raise typer.BadParameter(
-                f"{shown} is a robot, which is shown alone; kinetree compare compares two robots",
-                param_hint="TRAJECTORY",
+                f"{shown} is a robot, which is shown alone; kinetree compare compares two robots", param_hint="OTHER"
             )
         subject = load_robot(shown, loading)
         looks["q"] = None if q is None else parse_values("--q", q, subject.q_names, subject.neutral(), subject.name)

@@ -100,6 +100,9 @@ def test_a_shell_can_be_given_completion(shell: str, tmp_path: Path) -> None:
     assert "semi_implicit_euler" in complete("kinetree simulate --integrator se")
     assert "compliant" in complete("kinetree simulate --contact com")
     assert "--seed" in complete("kinetree simulate --contact nonsense --see")
+    assert "rnea" in complete("kinetree export arm7 --function rn")
+    assert "hopper" in complete("kinetree train hop")
+    assert "mjcf" in complete("kinetree convert arm7 arm --format mj")
 
 
 def test_the_script_of_completion_can_be_printed(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:

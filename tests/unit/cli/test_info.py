@@ -37,7 +37,7 @@ def test_the_base_can_be_chosen(kinetree: Command) -> None:
 def test_no_robot_is_wrong_usage(kinetree: Command) -> None:
     result = kinetree("info")
     assert result.code == 2
-    assert "MODEL" in result.err
+    assert "ROBOT" in result.err
 
 
 def test_a_very_large_robot_is_abbreviated(kinetree: Command) -> None:

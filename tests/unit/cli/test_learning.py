@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import kinetree as kt
 
 from .conftest import Command, without_announcements
+from .test_command_line import KEYS
 
 pytest.importorskip("torch")
 TRAIN = "train", "cart_pole", "max_steps=20", "--worlds", "16", "--set", "horizon=8", "--set", "hidden=[8]"
@@ -41,8 +43,14 @@ def test_a_training_is_shown_and_gone_on_with(kinetree: Command) -> None:
 
 
 def test_another_algorithm(kinetree: Command) -> None:
-    small = "--set", "directions=2", "--set", "best=1", "--steps", "80", "--quiet", "-o", "here"
-    assert kinetree("train", "cart_pole", "max_steps=20", "--algorithm", "ars", *small).code == 0
+    small = "--set", "directions=2", "--set", "best=1", "--steps", "80", "--json", "-o", "here"
+    trained = kinetree("train", "cart_pole", "max_steps=20", "--algorithm", "ars", *small)
+    document = json.loads(trained.out)
+    assert (trained.code, list(document)) == (0, KEYS["train"])
+    assert document["last"]["steps"] == document["steps"] == 80
+    played = json.loads(kinetree("play", "here", "-n", "3", "--json").out)
+    assert list(played) == KEYS["play"]
+    assert [len(played[name]) for name in KEYS["play"]] == [3, 3, 0]
     several = kinetree("play", "here", "-n", "3", "--motion", "m.npz")
     assert "of 3 episodes on average" in several.out
     assert kt.load_trajectory("m.npz").shape == (3,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from kinetree.identification import (
 )
 from tests.robots import load_robot
 from tests.unit.cli.conftest import Command, kinetree  # noqa: F401
+from tests.unit.cli.test_command_line import KEYS
 
 from .motions import PENDULUM, changed, exact_log, waves
 
@@ -172,9 +174,12 @@ def test_the_command_writes_a_robot_file(kinetree: Command, tmp_path: Path) -> N
     made = kt.load("double_pendulum_identified.json")
     assert np.allclose(kt.gravity_forces(made, q[:100]), kt.gravity_forces(heavier, q[:100]), atol=0.05)
     again = kinetree(
-        "identify", "log.csv", "double_pendulum", "--cutoff", "10", "--drives", "-o", "other.urdf", "--lossy"
+        "identify", "log.csv", "double_pendulum", "--cutoff", "10", "--drives", "-o", "other.urdf", "--lossy", "--json"
     )
     assert again.code == 0, again.err
+    document = json.loads(again.out)
+    assert (list(document), document["files"]) == (KEYS["identify"], ["other.urdf"])
+    assert len(document["parameters"]) > len(document["torque_errors"]["after"]) == 2
     assert Path("other.urdf").exists()
     command = ("identify", "log.csv", "double_pendulum", "--cutoff", "10", "--friction", "sigmoid")
     refused = kinetree(*command)
