@@ -2,7 +2,7 @@
 
     python .ci/extras.py dist/kinetree-0.2.0-py3-none-any.whl [EXTRA …]
 
-Afterwards the wheel is uninstalled, and nothing of it may be left but its cache. Needs uv; all extras take ten minutes.
+Afterwards the wheel is uninstalled, and nothing of it may be left but its cache. Needs uv.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PICTURES = ROOT / "docs" / "pictures" / "tutorials"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.S | re.M)
+_DISPLAY = "```python\nfrom IPython.display import {0}\n\n{0}({1})\n```"
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]\d+)?")
 _ROUGHLY = {"learning": 0.3}
 """A training ends elsewhere where the processor rounds differently."""
@@ -48,19 +49,22 @@ def notebook(page: Path) -> Any:
     import jupytext
 
     address, text = repository(), page.read_text(encoding="utf-8")
-    written = "".join(block.code for block in blocks(page))
 
     def shown(match: re.Match[str]) -> str:
-        name, begun = match[2].partition("_")[2], text[: match.start()]
-        made = re.search(rf'"({name}\.(?:png|mp4))"', "".join(code for code, _ in _BLOCK.findall(begun)))
-        if made is None:  # a film above the page, of what it leads to
+        begun = "".join(code for code, _ in _BLOCK.findall(text[: match.start()]))
+        name = f"{match[2].partition('_')[2]}.png"
+        if f'"{name}"' not in begun:  # the film at the top of a page, which a later block makes
             return match[0] if address else ""
-        show = f'Image("{made[1]}")' if made[1].endswith(".png") else f'Video("{made[1]}", embed=True)'
-        return f"```python\nfrom IPython.display import {show.partition('(')[0]}\n\n{show}\n```"
+        return _DISPLAY.format("Image", f'"{name}"')
 
-    assert written
+    def run_here(match: re.Match[str]) -> str:
+        films = re.findall(r'"\w+\.mp4"', match[1])
+        return f"```python\n{match[1]}```" + "".join(
+            f"\n\n{_DISPLAY.format('Video', f'{x}, embed=True')}" for x in films
+        )
+
     text = _PICTURE.sub(shown, text)
-    text = _BLOCK.sub(lambda match: f"```python\n{match[1]}```", text)
+    text = _BLOCK.sub(run_here, text)
     text = re.sub(r"^```sh\n(.*?)^```$", r"~~~sh\n\1~~~", text, flags=re.S | re.M)  # not to be run
     if address:
         base = f"{address}/blob/HEAD/docs/tutorials/"

@@ -66,7 +66,7 @@ one thread, too; it has none for the mass matrix, so a Python loop calls it.
 
 ## Worlds with contacts
 
-{worlds:,} worlds of {steps} steps of 2 ms on one thread: legged robots that stand on the ground under random forces,
+{worlds:,} worlds of {steps} steps of 2 ms on one thread: legged robots on the ground under random forces,
 and an arm without contacts. Both libraries read the same MJCF file; MuJoCo has its own settings. Microseconds per step
 of one world for kinetree, which compiles each robot before: "first use" is the time of the first call, then that of a
 new process, which finds the machine code on disk. The last column is the median distance from MuJoCo's states after

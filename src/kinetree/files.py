@@ -214,15 +214,14 @@ def remove_abandoned(path: str) -> bool:
 
 def _lock(file: int) -> bool | None:
     """Try to lock a file, and return whether that succeeded; None on systems without locks."""
-    if sys.platform == "win32":
-        return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
+    if sys.platform != "win32":
+        with suppress(OSError):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+    return None
 
 
 def _target(path: Path) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ SPEC = importlib.util.spec_from_file_location("tutorials", ROOT / ".ci" / "tutor
 assert SPEC is not None and SPEC.loader is not None  # noqa: PT018
 tutorials: Any = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(tutorials)
-NEEDS = {"microcontroller": c_code.needs("gcc")}
+NEEDS = {"microcontroller": (c_code.needs("gcc"), pytest.mark.skipif(sys.platform == "win32", reason="paths of Unix"))}
 
 
 def test_the_first_page_runs_and_prints_what_it_shows(
@@ -40,8 +41,10 @@ def test_the_first_page_runs_and_prints_what_it_shows(
 def test_a_page_as_a_notebook_runs_and_has_its_outputs(page: Path, tmp_path: Path) -> None:
     made = tutorials.notebook(page)
     tutorials.compare(page, tutorials.run(made, tmp_path))
-    kinds = {kind for cell in made.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
-    assert "image/png" in kinds, "pictures that its blocks make are shown"
+    shown = [output["data"] for cell in made.cells for output in cell.get("outputs", ()) if "data" in output]
+    assert any("image/png" in data for data in shown), "pictures that its blocks make are shown"
+    makes_films = any(".mp4" in block.code for block in tutorials.blocks(page))
+    assert any("<video" in data.get("text/html", "") for data in shown) == makes_films
 
 
 @pytest.mark.deep

@@ -7,6 +7,7 @@ import errno
 import ntpath
 import os
 import struct
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -205,3 +206,56 @@ def test_addresses_of_files_on_drives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert r"package_roots=['C:\\robots', 'D:\\parts']" in meshes.remedy(
         r"C:\robots\arm.urdf", "file:///D:/parts/x.stl"
     )
+
+
+# -- everything together
+
+
+WITHOUT_UNIX = """
+import ctypes, importlib, os, pkgutil, signal, sys
+from types import SimpleNamespace
+import llvmlite.binding, matplotlib.pyplot, multiprocessing, numpy, rich.console, typer.rich_utils
+for name in ("fork", "register_at_fork", "geteuid", "getuid", "O_NOFOLLOW", "O_NONBLOCK", "sched_getaffinity", "uname",
+             "nice", "fchmod", "fchown", "mkfifo", "killpg", "sysconf", "process_cpu_count"):
+    if hasattr(os, name):
+        delattr(os, name)
+for name in ("SIGHUP", "SIGKILL", "SIGALRM", "SIGUSR1", "SIGPIPE"):
+    delattr(signal, name)
+for name in (no_modules := ("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "posix")):
+    sys.modules[name] = None
+for name in ("torch", "jax", "casadi", "dask", "distributed", "viser", "gymnasium", "mujoco", "pinocchio", "scipy"):
+    sys.modules[name] = None  # they look for libraries of Windows
+own, everything = ctypes.CDLL("libm.so.6"), ctypes.CDLL(None)
+libraries = {"ntdll": SimpleNamespace(__chkstk=everything.malloc), "ucrtbase": SimpleNamespace(
+    **{name: getattr(own, name) for name in ("log", "fma", "fmaf")},
+    **{name: getattr(everything, name) for name in ("malloc", "free", "memset", "memcpy", "memmove")})}
+ctypes.CDLL = libraries.__getitem__
+sys.platform = "win32"
+
+import kinetree as kt
+robot = kt.zoo.load("cart_pole")
+motion = kt.simulate(robot, q=[0.0, 0.1], duration=0.1)
+for _ in range(2):  # the second one is replaced
+    motion.save("motion.npz")
+kt.save(robot, "robot.urdf")
+assert kt.load("robot.urdf").nv == 2
+assert os.listdir(os.environ["KINETREE_CACHE_DIR"])
+for module in pkgutil.walk_packages(kt.__path__, "kinetree."):
+    try:
+        importlib.import_module(module.name) if not module.name.endswith("__main__") else None
+    except ImportError as error:
+        assert error.name not in no_modules, (module.name, error)
+from kinetree.cli import main
+main(["info", "robot.urdf"])
+"""
+
+
+@linux
+def test_kinetree_works_without_the_names_of_unix(tmp_path: Path) -> None:
+    environment = {**os.environ, "KINETREE_CACHE_DIR": str(tmp_path / "cache")}
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITHOUT_UNIX], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-4000:]
+    assert "cart_pole" in run.stdout

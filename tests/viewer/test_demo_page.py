@@ -75,7 +75,7 @@ def test_rows_that_come_are_shown_and_keys_steer(browser: Opener) -> None:
         keyboard.up("ArrowRight")
         tab.wait_until(lambda: server.wanted == ALONE)
         keyboard.press(" ")
-        tab.wait_until(lambda: server.is_pushed)
+        tab.wait_until(lambda: server.pushes == 1)
         tab.page.get_by_role("button", name="back").dispatch_event("pointerdown")
         tab.wait_until(lambda: server.wanted == (-0.6, 0.0, 0.0))
         server.shutdown()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kinetree.joints import Free
 from kinetree.model import Body, Geometry, Model
 from kinetree.records import record
 
@@ -33,23 +34,22 @@ def visible(robot: Model) -> list[Seen]:
     """The shapes that are there to be seen.
 
     Of an MJCF file, those that touch count too, if MuJoCo shows their group; unless their body has meshes that are only
-    for show, and none of their group. A body without such shapes in a robot with a skin shows those that it has.
+    for show, and none of their group. A loose body without such shapes, or one with a skin, shows those that it has.
     """
     groups = {(one.body, one.index): one.group for one in robot.extras.shapes}
-    has_skin = bool(skins(robot))
+    has_skin, joints = bool(skins(robot)), robot.joints.values()
+    loose = {one.child for one in joints if isinstance(one.kind, Free) and one.parent == robot.root}
+    loose -= {one.parent for one in joints}
     chosen: dict[str, list[int]] = {}
     for body in robot.bodies.values():
         group = [groups.get((body.name, k), 0) for k in range(len(body.geometry))]
-        shown = [
-            k
-            for k, shape in enumerate(body.geometry)
-            if group[k] < _SHOWN_GROUPS and (shape.role == "visual" or shape.contact is not None)
-        ]
+        seen = [k for k, one in enumerate(group) if one < _SHOWN_GROUPS]
+        shown = [k for k in seen if body.geometry[k].role == "visual" or body.geometry[k].contact is not None]
         for_show = [k for k in shown if body.geometry[k].role == "visual"]
         if any(body.geometry[k].shape == "mesh" for k in for_show):
             with_these = {group[k] for k in for_show}
             shown = [k for k in shown if group[k] in with_these]
-        chosen[body.name] = shown or (list(range(len(body.geometry))) if has_skin else [])
+        chosen[body.name] = shown or (list(range(len(group))) if has_skin else seen if body.name in loose else [])
     return _chosen(robot, lambda body, index, _: index in chosen[body.name])
 
 

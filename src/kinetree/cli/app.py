@@ -22,7 +22,7 @@ from kinetree.cli.cache import cache
 from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
-from kinetree.cli.demo import demo
+from kinetree.cli.demo import FIRST, demo
 from kinetree.cli.doctor import doctor
 from kinetree.cli.export import export
 from kinetree.cli.identify import identify
@@ -58,21 +58,11 @@ _OBJECTS = 50_000
 """New objects between two rounds of Python's cyclic garbage collector. A command imports a thousand modules, which are
 never garbage; with the usual 700, the collector takes a tenth of the time until it ends."""
 
-_WELCOME = """\
-kinetree compiles a robot file into fast, exact functions of the robot's motion.
-
-  kinetree demo                   a legged robot walks on hills in your browser
-  kinetree simulate               a ragdoll falls on a slope: trajectory and energy balance
-  kinetree view my_robot.urdf     your own robot in the browser
-  kinetree info my_robot.urdf     its bodies, joints and contacts
-  kinetree find mass matrix       functions and pages about something
-
-kinetree --help lists all commands."""
-
 app: typer.Typer = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
     "check, convert and compare it, write it as C, study it, measure this machine, find functions and pages.",
+    epilog="Exit codes, JSON and completion: `kinetree docs command_line`",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -136,7 +126,7 @@ def _options(
 ) -> None:
     """Print a welcome if there is no command. --version has a callback; --debug matters where errors are reported."""
     if context.invoked_subcommand is None:
-        print_lines(_WELCOME)
+        print_lines("kinetree compiles a robot file into fast, exact functions of the robot's motion.", FIRST)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -22,7 +22,7 @@ def _group(context: typer.Context) -> None:
     needs_a_command(context)
 
 
-@cache.command()
+@cache.command(epilog="Example: `kinetree cache info --json`")
 def info(as_json: options.Json = False) -> None:
     """Show where machine code and meshes are kept, whether they are, how much there is and how much there may be.
 
@@ -56,7 +56,7 @@ def contents() -> dict[str, Any]:
     }  # fmt: skip
 
 
-@cache.command()
+@cache.command(epilog="Example: `kinetree cache clear`")
 def clear() -> None:
     """Remove the machine code and the meshes kept on disk. Other files in the folder stay, and so does the folder."""
     from kinetree.codegen.kept.cache import Cache, folder_problem, settings

@@ -10,17 +10,18 @@ from kinetree.cli import options
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import print_lines
 from kinetree.cli.view import announce
-from kinetree.files import check_target, write_file
+from kinetree.files import write_file
 
-__all__ = ["demo"]
+__all__ = ["FIRST", "demo"]
 
-_NEXT = """
-Next:
+FIRST = """
+  kinetree demo                   a legged robot walks on hills in your browser
   kinetree simulate               a ragdoll falls on a slope: trajectory and energy balance
   kinetree view my_robot.urdf     your own robot in the browser (pip install 'kinetree[view]')
   kinetree train hopper           a policy of your own (pip install 'kinetree[learning]')
   kinetree find mass matrix       functions and pages about something
-"""
+
+kinetree --help lists all commands."""
 
 
 def demo(context: typer.Context, html: options.Html = None, browser: options.Browser = None) -> None:
@@ -28,8 +29,6 @@ def demo(context: typer.Context, html: options.Html = None, browser: options.Bro
 
     The page begins with a recorded motion. The physics is compiled meanwhile, and takes over after a few seconds.
     """
-    if html is not None:
-        check_target(html)
     from kinetree.cli.demo_server import Server, page, walk  # Python's web server takes time to import
 
     if html is not None:
@@ -40,5 +39,5 @@ def demo(context: typer.Context, html: options.Html = None, browser: options.Bro
         threading.Thread(target=server.serve_forever, daemon=True).start()
         Interruption.of(context).outcome = "; the page is closed"
         announce("a robot that walks on hills", server.url, browser)
-        print_lines(_NEXT)
+        print_lines(FIRST.replace(FIRST.splitlines()[1], "Next:"))
         walk(server)

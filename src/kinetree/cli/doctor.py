@@ -42,12 +42,13 @@ def doctor(as_json: options.Json = False) -> None:
 def facts() -> dict[str, Any]:
     """Everything that `kinetree doctor` prints, by name."""
     names = [name for name in sorted(os.environ) if name.startswith("KINETREE_")]
+    optional = sorted({match[1] for x in requires("kinetree") or () if (match := _OPTIONAL.match(x))})
     found = {
-        **{name: version(name) for name in ("kinetree", "numpy", "llvmlite")},
+        **{name: _version(name) for name in ("kinetree", "numpy", "llvmlite")},
         "python": f"{platform.python_implementation()} {platform.python_version()}, {platform.architecture()[0]}",
         "system": platform.platform(), "processor": _processor(), "cores": available_cores(),
         "memory_bytes": available_memory(), "cache": contents(), "environment": {x: os.environ[x] for x in names},
-        "compiling": _compiling(), "packages": _packages(),
+        "compiling": _compiling(), "packages": {name: _version(name) for name in optional},
     }  # fmt: skip
     return {name: _without_home(x) for name, x in found.items()}
 
@@ -89,14 +90,12 @@ def _compiling() -> dict[str, Any]:
     return {"works": problem is None, "seconds": time.perf_counter() - begin, "problem": problem}
 
 
-def _packages() -> dict[str, str | None]:
-    """The version of each package that an extra needs; None if it is not installed."""
-    found: dict[str, str | None] = {}
-    for package in sorted({match[1] for x in requires("kinetree") or () if (match := _OPTIONAL.match(x))}):
-        found[package] = None
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+def _version(package: str) -> str | None:
+    """The version of a package; None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _without_home(x: Any) -> Any:

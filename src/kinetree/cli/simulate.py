@@ -201,7 +201,7 @@ def _opened(robot: Model, q: NDArray[np.float64] | None) -> Viewer:
 
     with warnings_as_lines():
         viewer = view(robot, q=q)
-    announce(viewer)
+    announce(repr(viewer.robot.name), viewer.url)
     viewer.wait_for_somebody(PATIENCE)
     return viewer
 

@@ -118,6 +118,12 @@ def test_a_robot_without_visual_shapes_shows_those_for_collisions(tmp_path: Path
     assert len({part.name for part in both.parts}) == len(both.parts)
 
 
+def test_loose_things_are_seen_beside_a_robot_with_visual_shapes() -> None:
+    scene = kt.zoo.load("arm6").with_free_body("box", (0.1, 0.1, 0.1), mass=0.5, name="crate")
+    parts = [part for part in looks_of(scene).parts if part.body == "crate"]
+    assert [(part.name, part.role) for part in parts] == [("crate", "visual")]
+
+
 def test_a_robot_without_shapes_is_drawn_from_its_inertia(tmp_path: Path) -> None:
     robot = robot_of(tmp_path)
     parts = looks_of(robot).parts

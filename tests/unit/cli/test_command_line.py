@@ -42,15 +42,14 @@ def commands() -> Iterator[tuple[str, Any]]:
 COMMANDS = dict(commands())
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if " " not in name])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_of_each_help_is_understood(kinetree: Command, name: str) -> None:
     command = COMMANDS[name]
     example = re.fullmatch(r"Example: `kinetree (.*)`", command.epilog)
     assert example is not None
-    own, *arguments = shlex.split(example[1])
-    assert own == name
-    command.make_context(name, arguments)  # raises for wrong usage
-    assert example[1].split()[-1] in kinetree(name, "--help").out.rstrip().splitlines()[-1]
+    assert example[1].startswith(name)
+    command.make_context(name, shlex.split(example[1].removeprefix(name)))  # raises for wrong usage
+    assert example[1].split()[-1] in kinetree(*name.split(), "--help").out.rstrip().splitlines()[-1]
 
 
 def test_values_have_the_same_names_in_all_helps() -> None:
@@ -142,3 +141,15 @@ def test_the_doctor_reports_that_compiling_fails(
     document = json.loads(result.out)
     assert (result.code, document["compiling"]["works"]) == (1, False)
     assert {"error": "no LLVM", "numbers": "wrong results"}[fault] in document["compiling"]["problem"]
+
+
+def test_the_doctor_reports_a_machine_without_the_compiler(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ImportError("no library of LLVM")
+
+    monkeypatch.setattr("kinetree.codegen.llvm.target.host", broken)
+    monkeypatch.setattr("kinetree.rnea", lambda *_: broken())
+    result = kinetree("doctor")
+    assert result.code == 1
+    assert result.out.count("no library of LLVM") == 2
+    assert "works no" in result.out

@@ -111,13 +111,13 @@ def test_commands_of_the_page(server: Server) -> None:
     url = f"{server.url}/command"
     assert _code(url, '{"wanted": [0.5, -0.8], "pushes": true}') == 200
     assert server.wanted == (0.5, 0.0, -0.8)
-    assert server.taken_push() > 0.0 == server.taken_push()
+    assert server.pushes == 1
     for wrong in ("", "[]", "{}", '{"wanted": [0.5], "pushes": false}', '{"wanted": [NaN, 0], "pushes": true}',
         '{"wanted": [9, 0], "pushes": true}', '{"wanted": "ab", "pushes": true}'):  # fmt: skip
         assert _code(url, wrong) == 200
     assert _code(url, " " * 201) == 404
     assert server.wanted == (0.5, 0.0, -0.8)
-    assert server.taken_push() == 0.0
+    assert server.pushes == 1
     assert _code(url, '{"wanted": null, "pushes": false}') == 200
     assert server.wanted == ALONE
 
@@ -133,11 +133,10 @@ def test_pages_from_elsewhere_get_nothing(server: Server) -> None:
     assert server.wanted == ALONE
 
 
-def test_rows_go_to_all_pages_but_not_to_too_many(server: Server) -> None:
+def test_rows_go_to_all_pages(server: Server) -> None:
     pages = [urllib.request.urlopen(f"{server.url}/live", timeout=10) for _ in range(8)]
     while server.watching < 8:
         pass
-    assert _code(f"{server.url}/live") == 503
     server.publish([0.5, 1.0])
     assert {each.readline() for each in pages} == {b"data: [0.5, 1.0]\n"}
     for each in pages:

@@ -192,7 +192,7 @@ def quadruped(
     return environment(
         robot, reset=reset, control=control, update=update, observe=observe, reward=reward,
         terminate=terminate, action=12, dt=0.005, frame_skip=4, integrator="implicitfast", on_fault="end",
-        **{**usual, **options},
+        **{"name": "quadruped", **usual, **options},
     )  # fmt: skip
 
 
