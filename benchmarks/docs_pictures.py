@@ -357,6 +357,44 @@ def jacobian_columns(path: Path, scale: int) -> None:
                                  letters=13 * scale))  # fmt: skip
 
 
+@still
+def joint_wrenches(path: Path, scale: int) -> None:
+    robot = kt.zoo.load("arm7")
+    q = np.array([0.3, 0.6, 0.0, 1.1, 0.2, 0.7, 0.0])
+    still_v = np.zeros(robot.nv)
+    wrenches = kt.dynamics.joint_wrenches(robot, q, still_v, still_v, expressed_in="local_world_aligned")
+    sketch = Sketch().robot(robot, q, opacity=0.4)
+    for joint, wrench in zip(robot.joints.values(), wrenches, strict=True):
+        place = np.asarray(kt.frame_placement(robot, q, joint.child))[:3, 3]
+        sketch.arrow(place, place + 0.002 * wrench[:3], RED, thickness=0.009)
+        sketch.word(f"{wrench[2]:.0f} N", place + 0.002 * wrench[:3], RED, beside=(2.4, -0.4))
+    save_still(path, sketch.draw(times(scale, (420, 360)), direction=(-0.6, 1.0, -0.35), letters=13 * scale))
+
+
+@still
+def center_of_mass(path: Path, scale: int) -> None:
+    robot = kt.zoo.load("humanoid")
+    sketch, size = Sketch(), times(scale, (480, 300))
+    for k in range(3):
+        q = robot.neutral()
+        q[1] += 1.1 * (1 - k)
+        q[7:] += 0.45 * k * np.sin(1.7 * np.arange(robot.nq - 7))
+        q[7:] = np.clip(q[7:], robot.lower[7:], robot.upper[7:])
+        sketch.robot(robot, q, opacity=0.3)
+        place = np.asarray(kt.center_of_mass(robot, q))
+        sketch.shape("sphere", (0.05,), pose(place), RED).arrow(place, place - [0.0, 0.0, 0.45], RED, thickness=0.014)
+    save_still(path, sketch.draw(size, direction=(-1.0, 0.25, -0.25)))
+
+
+@still
+def shapes_of_a_file(path: Path, scale: int) -> None:
+    robot = known("a1_description/urdf/a1.urdf", floating_base=True)
+    q, size = robot.neutral(), times(scale, (240, 180))
+    q[7:] = np.tile([0.0, 0.8, -1.6], 4)
+    tiles = [kt.render(robot, q, size=size, shapes=shapes) for shapes in ("visual", "collision")]
+    save_still(path, panels(tiles, 2, ['shapes="visual"', 'shapes="collision"'], 12 * scale))
+
+
 # Contacts and scenes
 
 

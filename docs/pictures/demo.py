@@ -27,7 +27,7 @@ from kinetree.joints import Fixed, Revolute
 
 SCALE = 5000  # rows and vertices are whole numbers of 16 bits, this many per metre or radian
 SECONDS = 20.0
-SIZE, BEGIN, END, FPS, QUALITY = (720, 405), 4.0, 10.0, 12.5, 60  # of the film
+SIZE, BEGIN, END, FPS, QUALITY = (480, 270), 4.0, 9.0, 12.5, 60  # of the film
 _FRAME = """t => {
     requestAnimationFrame = () => 0;
     next(1000 * t);
@@ -92,12 +92,12 @@ def film(path: Path) -> None:
     with sync_playwright() as playwright:
         flags = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
-        tab = browser.new_page(viewport={"width": width, "height": height})
+        tab = browser.new_page(viewport={"width": 2 * width, "height": 2 * height})
         tab.set_content(page().decode())
         frames = []
         for t in np.arange(BEGIN, END, 1.0 / FPS):
             picture = base64.b64decode(tab.evaluate(_FRAME, t))
-            frames.append(Image.open(io.BytesIO(picture)).convert("RGB"))
+            frames.append(Image.open(io.BytesIO(picture)).convert("RGB").resize(SIZE, Image.Resampling.LANCZOS))
         browser.close()
     options: dict[str, Any] = {"duration": round(1000.0 / FPS), "loop": 0, "quality": QUALITY, "method": 6}
     frames[0].save(path, save_all=True, append_images=frames[1:], **options)

@@ -20,6 +20,7 @@ __all__ = [
     "Answer",
     "Section",
     "UnknownName",
+    "anchor_of",
     "answers",
     "elsewhere",
     "find",
@@ -80,7 +81,7 @@ def sections() -> tuple[Section, ...]:
     folder = pages_folder()
     if folder is None:
         return ()
-    files = sorted(folder.glob("*.md")) + sorted(folder.glob("algorithms/*.md"))
+    files = (path for pattern in ("*.md", "tutorials/*.md", "algorithms/*.md") for path in sorted(folder.glob(pattern)))
     return tuple(
         part for path in files for part in _parts(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8"))
     )
@@ -206,8 +207,17 @@ def _parts(file: str, page: str) -> Iterator[Section]:
             continue
         heading = heading.lstrip("# ").strip()
         title = heading if k <= 1 else title
-        anchor = "" if heading == title else "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        anchor = "" if heading == title else f"#{anchor_of(heading)}"
         yield Section(file + anchor, heading if heading == title else f"{title}: {heading}", text)
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor of a heading, as hosts of repositories make it.
+
+    >>> anchor_of("Choosing `dt`, and why")
+    'choosing-dt-and-why'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _without_code(page: str) -> str:

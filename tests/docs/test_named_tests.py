@@ -21,3 +21,11 @@ def test_tests_that_a_page_names_are_there(page: str) -> None:
     assert len(named) > 15
     assert named <= known, named - known
     assert set(re.findall(r"\b(test_\w+\.py)", text)) <= files
+
+
+def test_what_backs_the_claims_of_the_readme_is_there() -> None:
+    text = (ROOT / "README.md").read_text()
+    claims = text.partition("## Why")[2].partition("\n## ")[0]
+    comments = re.findall(r"<!-- (.*?) -->", claims)
+    assert len(comments) == claims.count("\n- **")
+    assert [place for one in comments for place in one.split(", ") if not (ROOT / place).exists()] == []

@@ -111,7 +111,7 @@ def test_in_loops_and_from_a_state() -> None:
 def test_distributions() -> None:
     many = [1, 2, 3]
     assert stats.kstest(uniform(many, 20_000), "uniform").pvalue > 0.01
-    assert stats.kstest(normal(many, 20_001, 3.0, 2.0), "norm", (3.0, 2.0)).pvalue > 0.01
+    assert stats.kstest(normal(many, 20_001, 3.0, 2.0), stats.norm(3.0, 2.0).cdf).pvalue > 0.01
     keys = [[5, k] for k in range(20_000)]  # worlds, of which each draws one number
     assert stats.kstest(normal(keys), "norm").pvalue > 0.01
     assert stats.kstest(normal(fold([5, 0], np.arange(20_000))), "norm").pvalue > 0.01

@@ -1,6 +1,6 @@
 """All commands together, and how errors end them.
 
-docs/command_line.md has the table of exit codes.
+`kinetree docs command_line` has the table of exit codes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.demo import FIRST, demo
+from kinetree.cli.docs import docs
 from kinetree.cli.doctor import doctor
 from kinetree.cli.export import export
 from kinetree.cli.identify import identify
@@ -91,7 +92,10 @@ def find(words: options.Words, most: options.Most = 8, as_json: options.Json = F
     print_lines(*(f"{answer.here}  {answer.task}".rstrip() for answer in functions))
     if functions and pages:
         print_lines("")
-    print_lines(*(f"{page.place}  {page.heading}" for page in pages), f"\nthe pages are in {folder}")
+    print_lines(
+        *(f"{page.place}  {page.heading}" for page in pages),
+        f"\nthe pages are in {folder}; `kinetree docs PAGE` opens one",
+    )
 
 
 _EXAMPLES: dict[str, dict[Callable[..., None], str]] = {
@@ -108,7 +112,9 @@ _EXAMPLES: dict[str, dict[Callable[..., None], str]] = {
         export: "export arm7 --function rnea --dtype float32 --out code",
         identify: "identify log.csv robot.urdf --cutoff 8 --drives",
     },
-    "Help and this machine": {find: "find mass matrix", bench: "bench arm7", doctor: "doctor"},
+    "Help and this machine": {
+        find: "find mass matrix", docs: "docs simulation", bench: "bench arm7", doctor: "doctor",
+    },
 }  # fmt: skip
 """An example per command, by the panels of the help."""
 for _panel, _commands in _EXAMPLES.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import typer
@@ -58,7 +60,7 @@ def contents() -> dict[str, Any]:
 
 @cache.command(epilog="Example: `kinetree cache clear`")
 def clear() -> None:
-    """Remove the machine code and the meshes kept on disk. Other files in the folder stay, and so does the folder."""
+    """Remove machine code, meshes and pages that are kept on disk. Other files in the folder stay, and so does it."""
     from kinetree.codegen.kept.cache import Cache, folder_problem, settings
 
     now = settings()
@@ -68,6 +70,8 @@ def clear() -> None:
     if problem := folder_problem(directory):
         raise KinetreeError(f"nothing was removed: {problem}")
     entries, size = Cache(directory).clear()
+    if Path(directory, "docs/pages.sha256").is_file():  # written by `kinetree docs`
+        rmtree(Path(directory, "docs"), ignore_errors=True)
     what = "entry" if entries == 1 else "entries"
     print_lines(f"removed {entries} {what}, {_megabytes(size)}, from {directory}")
 

@@ -20,6 +20,7 @@ FIRST = """
   kinetree view my_robot.urdf     your own robot in the browser (pip install 'kinetree[view]')
   kinetree train hopper           a policy of your own (pip install 'kinetree[learning]')
   kinetree find mass matrix       functions and pages about something
+  kinetree docs                   all pages, in your browser
 
 kinetree --help lists all commands."""
 
@@ -39,5 +40,6 @@ def demo(context: typer.Context, html: options.Html = None, browser: options.Bro
         threading.Thread(target=server.serve_forever, daemon=True).start()
         Interruption.of(context).outcome = "; the page is closed"
         announce("a robot that walks on hills", server.url, browser)
+        print_lines("Without a browser here, kinetree demo --html FILE.html writes the recorded motion as a page.")
         print_lines(FIRST.replace(FIRST.splitlines()[1], "Next:"))
         walk(server)

@@ -10,7 +10,6 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import typer
 
@@ -72,6 +71,8 @@ def _processor() -> dict[str, Any]:
 
 def _compiling() -> dict[str, Any]:
     """Forward dynamics are compiled without the cache, and their inverse must return the forces."""
+    from unittest.mock import patch  # here, since it imports a hundred modules
+
     import numpy as np
 
     import kinetree as kt

@@ -155,6 +155,7 @@ SecondMotion = Annotated[Path | None, _argument("OTHER", "A second motion to com
 LogFile = Annotated[Path, _argument("LOG", "A log: .csv, .parquet, .npz, .mcap, .bag, .db3.")]
 StudyFile = Annotated[Path, _argument("STUDY", "The file of the study, .toml; `kinetree docs sweeps` describes it.")]
 Words = Annotated[list[str], _argument("WORD", "What it is about, or a name in another library.")]
+Page = Annotated[str, _argument("PAGE", "A page, or one of its sections: simulation#controllers.")]
 
 # Loading a robot
 FloatingBase = Annotated[bool | None, _optional(
@@ -312,7 +313,7 @@ PlottedSamples = Annotated[str | None, _optional(
     "--samples", "NUMBERS", "Only these motions of a batch, such as 0,3 or 0-9; by default all, as bands if they are "
     "many.")]
 
-# kinetree bench, check, compare, convert, find and sweep
+# kinetree bench, check, compare, convert, docs, find and sweep
 BatchSize = Annotated[int, _option("--samples -n", "NUMBER", "Samples in a batch.", min=1, max=1_000_000)]
 Strict = Annotated[bool, _option("--strict", "", "Warnings end with exit code 1, too.")]
 Notes = Annotated[bool, _option("--notes/--no-notes", "", "Show what was assumed, kept as data or skipped.", _OUTPUT)]
@@ -324,6 +325,7 @@ StateSeed = Annotated[int, _option("--seed", "NUMBER", "Seed of the random state
 Tolerance = Annotated[float, _option("--tolerance", "ERROR", "What counts as equal, relative.")]
 Format = Annotated[str | None, _optional("--format", "NAME", "The format, if the suffix does not say it.", _OUTPUT,
     **_offered("kinetree.io", "FORMATS"))]
+Text = Annotated[bool, _option("--print -p", "", "Print the page here.")]
 Most = Annotated[int, _option("--most -n", "NUMBER", "Rows of each kind.", min=1, max=100)]
 Scheduler = Annotated[str | None, _optional(
     "--scheduler", "ADDRESS", "The address of a Dask scheduler, such as tcp://10.0.0.5:8786, whose workers compute. By "

@@ -120,14 +120,19 @@ def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> 
 def announce(shown: str, url: str, browser: bool | None = None) -> None:
     """Say where the page is, and open it if there is a screen."""
     print_lines(f"showing {shown} at {url} (Ctrl-C ends it)")
-    if (browser is None and _has_screen()) or browser:
-        try:
-            opened = webbrowser.open(url)
-        except webbrowser.Error:
-            opened = False
-        if not opened:
-            print_note(f"no browser could be opened; open {url} in one, or write the page to a file with --html")
+    if not open_in_browser(url, browser):
+        print_note(f"no browser could be opened; open {url} in one, or write the page to a file with --html")
     sys.stdout.flush()
+
+
+def open_in_browser(address: str, browser: bool | None) -> bool:
+    """Open a page, by default if there is a screen; False if it should be open and is not."""
+    if browser is False or (browser is None and not _has_screen()):
+        return True
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False
 
 
 def _has_screen() -> bool:

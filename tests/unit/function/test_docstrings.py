@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from textwrap import dedent
 
 import pytest
@@ -29,7 +30,7 @@ def spin(robot: object, q: object, v: object, rate: float, *, frame: str, out: o
     """
 
 
-SPIN = """
+SPIN = dedent("""
     Args:
         robot: the robot.
         q, rate: how it is, and how
@@ -47,12 +48,13 @@ SPIN = """
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: nobody.
-"""
+""")
+"""Without indentation, as Python has docstrings from 3.13 on."""
 
 
 def test_what_a_docstring_does_not_describe_is_added_in_its_order() -> None:
-    assert SPIN in (completed(spin) or "")
-    assert SPIN.replace("(…, nv).", "(…, nv); rad/s, m/s.") in (completed(spin, IN_UNITS) or "")
+    assert SPIN in cleandoc(completed(spin) or "")
+    assert SPIN.replace("(…, nv).", "(…, nv); rad/s, m/s.") in cleandoc(completed(spin, IN_UNITS) or "")
 
 
 def test_a_complete_docstring_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,22 +63,18 @@ def test_a_complete_docstring_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_docstrings_without_indentation_are_completed_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Python 3.13 has them."""
-    monkeypatch.setattr(spin, "__doc__", dedent("    " + (spin.__doc__ or "")))
-    assert dedent(SPIN) in (completed(spin) or "")
+    monkeypatch.setattr(spin, "__doc__", cleandoc(spin.__doc__ or ""))
+    assert SPIN in (completed(spin) or "")
 
 
 def test_sections_that_would_be_empty_need_not_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = spin.__doc__ or ""
-    own = (
-        text[text.index("    Args") : text.index("    Returns")],
-        text[text.index("    Raises") : text.index("    Source")],
-    )
+    text = cleandoc(spin.__doc__ or "")
+    own = (text[text.index("Args") : text.index("Returns")], text[text.index("Raises") : text.index("Source")])
     monkeypatch.setattr(spin, "__doc__", text.replace(own[0], "").replace(own[1], ""))
     text = completed(spin) or ""
-    assert "\n\n    Args:\n        robot: the robot.\n        q: configuration (…, nq).\n        v: " in text
-    assert "dtype.\n\n    Returns:\n        Nothing.\n\n    Raises:\n        NameNotFoundError: " in text
-    assert "as for `aba`.\n\n    Source: nobody.\n\n    >>> spin\n" in text
+    assert "\n\nArgs:\n    robot: the robot.\n    q: configuration (…, nq).\n    v: " in text
+    assert "dtype.\n\nReturns:\n    Nothing.\n\nRaises:\n    NameNotFoundError: " in text
+    assert "as for `aba`.\n\nSource: nobody.\n\n>>> spin" in text
 
 
 @pytest.mark.parametrize("text", [None, "A function that is not public."])
@@ -86,6 +84,6 @@ def test_other_docstrings_are_left_alone(text: str | None, monkeypatch: pytest.M
 
 
 def test_help_shows_the_whole_docstring() -> None:
-    text = kt.gravity_forces.__doc__ or ""
-    assert "\n        robot: the robot.\n        q: configuration (…, nq).\n        parameters: values" in text
-    assert '\n            {"gravity": (…, 3), ' in text
+    text = cleandoc(kt.gravity_forces.__doc__ or "")
+    assert "\n    robot: the robot.\n    q: configuration (…, nq).\n    parameters: values" in text
+    assert '\n        {"gravity": (…, 3), ' in text

@@ -45,7 +45,7 @@ np.sin(v) | np.cos(v) | np.tan(v) | np.arcsin(n) | np.arccos(n) | np.arctan(y) |
 np.sinh(n) | np.sinh(8 * z) | np.cosh(z) | np.tanh(z) | np.arcsinh(n) | np.arcsinh(100 * z) | np.arccosh(1 + p)
 np.arctanh(n) | np.hypot(v, w) | np.square(v) | np.reciprocal(v) | np.absolute(v) | np.fabs(v) | np.sign(z) | np.sign(k)
 np.floor(z) | np.ceil(z) | np.trunc(z) | np.rint(z) | np.round(z) | np.round(v, 1) | round(v[0], 1) | np.around(v, 2)
-np.fix(z) | z.round() | np.round(123.0 * v, -1) | np.floor(k) | np.rint(-z)
+z.round() | np.round(123.0 * v, -1) | np.floor(k) | np.rint(-z)
 np.rint(np.array(0.49999999999999994) + 0 * z) | np.maximum(v, w) | np.minimum(v, 0.1) | np.fmax(v, w) | np.fmin(v, w)
 np.maximum(x, v) | np.clip(v, -0.5, 0.5) | np.clip(v, None, 0.5) | np.clip(v, -0.1, None) | np.clip(v, w - 1, w + 1)
 v.clip(0.0) | v.clip(max=0.2) | np.clip(k, 0, 4) | np.copysign(v, w) | np.signbit(v) | np.heaviside(z, 0.5)
