@@ -33,7 +33,7 @@ RUNS = {
     "view": "m = kt.simulate(kt.zoo.load('ragdoll'), duration=0.1); m.save_html('page.html'); m.film('film.mp4')",
     "xacro": "print(kt.load('arm.xacro', xacro=True))",
 }
-"""What tries an extra: a statement, or the first program of a page of the installed package."""
+"""The code that tries an extra: a statement, or the first program of a page of the installed package."""
 START = "import os, subprocess, sys\nfrom pathlib import Path\nimport numpy as np\nimport kinetree as kt\n"
 CORNERS = [(x, y, z) for z in (0, 1) for x, y in ((0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2))]
 SIDES = [(0, 3, 1), (1, 3, 2), (3, 5, 4), (0, 5, 3)]

@@ -125,7 +125,7 @@ def build_elsewhere(root: Path, out: Path) -> list[Path]:
 
 
 def check(root: Path, built: list[Path]) -> None:
-    """What the packages contain, their metadata, README as the package index shows it, and the files around them."""
+    """Check the packages' contents and metadata, README as the package index shows it, and the files around them."""
     wheel, source = built
     run("twine", "check", "--strict", wheel, source)
     run("check-wheel-contents", "--package", root / "src/kinetree", "--ignore", "W102", wheel)
@@ -182,7 +182,7 @@ def recipe(root: Path, source: Path) -> str:
 
 
 def bill_of_materials(wheel: Path, folder: Path, out: Path) -> None:
-    """What a plain installation consists of, in CycloneDX's format."""
+    """The parts of a plain installation, in CycloneDX's format."""
     environment = folder / "installed"
     run(sys.executable, "-m", "venv", environment)
     python = environment / "bin/python"

@@ -84,7 +84,7 @@ def walk() -> tuple[kt.Model, NDArray[Any], float]:
 
 
 def film(path: Path) -> None:
-    """What the page shows."""
+    """Film the page."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 

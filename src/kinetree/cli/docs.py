@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import tempfile
 from itertools import pairwise
 from operator import methodcaller
 from pathlib import Path
@@ -56,6 +54,9 @@ def docs(page: options.Page = "README", text: options.Text = False, browser: opt
 
 def _rendered() -> Path:
     """A folder with all pages as HTML: that of the cache, where they are written if they have changed."""
+    import hashlib
+    import tempfile
+
     from kinetree.codegen.kept.cache import folder_problem, settings
 
     folder, now = pages_folder() or Path(), settings()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import time
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +38,9 @@ def doctor(as_json: options.Json = False) -> None:
 
 def facts() -> dict[str, Any]:
     """Everything that `kinetree doctor` prints, by name."""
+    import platform  # here, as all that takes long to import and that no other command needs
+    from importlib.metadata import requires
+
     names = [name for name in sorted(os.environ) if name.startswith("KINETREE_")]
     optional = sorted({match[1] for x in requires("kinetree") or () if (match := _OPTIONAL.match(x))})
     found = {
@@ -54,6 +55,8 @@ def facts() -> dict[str, Any]:
 
 def _processor() -> dict[str, Any]:
     """The name of the processor, and what code is made for."""
+    import platform
+
     from kinetree.codegen.llvm.precision import PRECISIONS
     from kinetree.codegen.llvm.target import host
 
@@ -71,7 +74,7 @@ def _processor() -> dict[str, Any]:
 
 def _compiling() -> dict[str, Any]:
     """Forward dynamics are compiled without the cache, and their inverse must return the forces."""
-    from unittest.mock import patch  # here, since it imports a hundred modules
+    from unittest.mock import patch
 
     import numpy as np
 
@@ -93,6 +96,8 @@ def _compiling() -> dict[str, Any]:
 
 def _version(package: str) -> str | None:
     """The version of a package; None if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -67,29 +67,29 @@ def train_many(
     if not vary or not cases or len({*folders}) < len(cases):
         raise OptionError(f"vary has names, each with values that differ, to try one by one; not {vary!r:.200}")
     common = {"evaluate_every": 0, **options, "resume": True}
+    given = [(task, path, {**common, **case}) for case, path in zip(cases, folders, strict=True)]
     client, close = client_of(scheduler, "kt.learning.train_many")
     try:
-        if client is None:
-            for k, (case, path) in enumerate(zip(cases, folders, strict=True), 1):
-                train(task, path, **{**common, **case})
-                if progress is not None:
-                    progress(k, len(cases))
-        else:
-            from distributed import as_completed
-
-            given = [(task, path, {**common, **case}) for case, path in zip(cases, folders, strict=True)]
-            futures = client.map(_trained, given, pure=False)
-            try:
-                for k, future in enumerate(as_completed(futures), 1):
-                    future.result()
-                    if progress is not None:
-                        progress(k, len(cases))
-            finally:
-                client.cancel(futures, force=True)
+        done = (train(task, path, **own) for task, path, own in given) if client is None else _trained_on(client, given)
+        for k, _ in enumerate(done, 1):
+            if progress is not None:
+                progress(k, len(cases))
     finally:
         close()
     own = task if isinstance(task, Environment) else None
     return [load_run(path, own) for path in folders]
+
+
+def _trained_on(client: Client, given: list[tuple[Any, Any, dict[str, Any]]]) -> Iterator[None]:
+    """Train on the workers of a cluster; one item after each training."""
+    from distributed import as_completed
+
+    futures = client.map(_trained, given, pure=False)
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        client.cancel(futures, force=True)
 
 
 def _trained(given: tuple[Any, Any, dict[str, Any]]) -> None:

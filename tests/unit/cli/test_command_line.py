@@ -1,4 +1,4 @@
-"""What docs/command_line.md promises of all commands: examples, names of values, JSON; and `kinetree doctor`."""
+"""Promises of docs/command_line.md about all commands: examples, names of values, JSON; and `kinetree doctor`."""
 
 from __future__ import annotations
 
