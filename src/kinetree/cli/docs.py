@@ -22,7 +22,7 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="view
 body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 52rem; margin: auto; padding: 1rem; overflow-wrap: anywhere;
 background: inherit; color: light-dark(#222, #ddd) }} :link, :visited {{ color: light-dark(#04c, #8bf) }}
 pre, table {{ display: block; overflow-x: auto; border-collapse: collapse; overflow-wrap: normal }}
-th, td, pre {{ border: 1px solid #8886; padding: 0.3rem 0.7rem; text-align: left }}
+th, td, pre {{ border: 1px solid #8886; padding: 0.3rem 0.7rem; text-align: left }} img {{ max-width: 100% }}
 </style><body><nav><a href="{top}README.html">All pages</a></nav><main>{body}</main></body></html>"""
 
 
@@ -62,20 +62,20 @@ def _rendered() -> Path:
     folder, now = pages_folder() or Path(), settings()
     places = dict.fromkeys(part.place.partition("#")[0] for part in sections())
     pages = {place: (folder / place).read_text(encoding="utf-8") for place in places}
-    key = hashlib.sha256("\0".join([_PAGE, *pages.values()]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([_PAGE, str(folder), *pages.values()]).encode()).hexdigest()
     keeps = now.directory is not None and not now.off and not folder_problem(now.directory)
     target = Path(str(now.directory), "docs") if keeps else Path(tempfile.mkdtemp(prefix="kinetree-docs-"))
     stamp = target / "pages.sha256"
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != key:
         target.mkdir(parents=True, exist_ok=True)
-        files = {place.replace(".md", ".html"): _html(place, page, pages) for place, page in pages.items()}
+        files = {place.replace(".md", ".html"): _html(place, page, pages, folder) for place, page in pages.items()}
         for name, text in {**files, stamp.name: key}.items():
             write_file(target / name, methodcaller("write", text.encode()), within=target)
     return target
 
 
-def _html(place: str, page: str, pages: dict[str, str]) -> str:
-    """A page as HTML; links lead to other pages, and only their text stays where these are not installed."""
+def _html(place: str, page: str, pages: dict[str, str], folder: Path) -> str:
+    """A page as HTML, with the folder's pictures; where a link's page is not installed, only its text stays."""
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -86,7 +86,10 @@ def _html(place: str, page: str, pages: dict[str, str]) -> str:
         for token in inline.children or ():
             path, _, section = str(token.attrs.get("href", "")).partition("#")
             target = normpath(f"{place}/../{path}") if path else place
-            if token.type == "image":
+            picture = folder / normpath(f"{place}/../{token.attrs.get('src', '')}")
+            if token.type == "image" and picture.suffix == ".webp" and picture.is_file():
+                token.attrs["src"] = picture.absolute().as_uri()
+            elif token.type == "image":
                 token.type, token.content = "text", f"({token.content})"
             elif token.type == "link_open" and "://" not in path:
                 token.attrs = {"href": f"{top}{target[:-3]}.html#{section}"} if target in pages else {}

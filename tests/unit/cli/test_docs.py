@@ -14,11 +14,11 @@ from tests.unit.cli.conftest import Command
 
 
 class Anchors(HTMLParser):
-    """Anchors and links of a page."""
+    """Anchors, links and pictures of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.ids, self.links = set[str](), list[str]()
+        self.ids, self.links, self.pictures = set[str](), list[str](), list[str]()
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -26,6 +26,8 @@ class Anchors(HTMLParser):
         self.ids |= {found["id"] or ""} if "id" in found else set()
         if tag == "a" and found.get("href"):
             self.links.append(found["href"] or "")
+        if tag == "img":
+            self.pictures.append(found["src"] or "")
 
 
 @pytest.fixture
@@ -56,6 +58,10 @@ def test_a_section_is_opened_and_all_links_between_pages_lead_somewhere(kinetree
                 target = (path.parent / url.path).resolve()
                 assert target in pages, f"{path.name}: {link}"
                 assert not url.fragment or unquote(url.fragment) in pages[target].ids, f"{path.name}: {link}"
+    assert len(pages[page].pictures) > 0
+    assert all(
+        Path(unquote(urlsplit(picture).path)).is_file() for found in pages.values() for picture in found.pictures
+    )
     written = page.stat().st_mtime_ns
     assert kinetree("docs", "mass_matrix", "--no-browser").out.strip().endswith("/algorithms/mass_matrix.html")
     assert len(opened) == 1
@@ -105,7 +111,7 @@ def test_a_page_that_there_is_not(kinetree: Command, page: str, message: str) ->
 
 def test_text_of_pages_is_not_markup() -> None:
     page = "# A <b>\n\n<script>x</script> `<i>` [a](javascript:x) [b](other.md) ![c](c.png) [d](there.md#e) [f](#a-b)\n"
-    text = _html("algorithms/here.md", page, {"algorithms/there.md": "", "algorithms/here.md": page})
+    text = _html("algorithms/here.md", page, {"algorithms/there.md": "", "algorithms/here.md": page}, Path())
     body = re.sub(r".*<main>|</main>.*", "", text, flags=re.S)
     assert Anchors(body).links == ["../algorithms/there.html#e", "../algorithms/here.html#a-b"]
     assert "&lt;script&gt;" in body
