@@ -1,8 +1,8 @@
 """Random tests draw the same examples each time, wherever they run; `pytest -m explore` runs only these, with new and
 more draws. It prints its seed; `--hypothesis-seed=N` repeats its draws.
 
-Of a test with more than two cases two are tried each time, or one in eight of many, unless most are marked `deep`
-already. Of the others a third is `deep`, another third at another commit: `--turn=N` repeats a choice.
+Of a test with more than two cases one is tried each time, or one in eight of many, unless most are marked `deep`
+already. Of the others a quarter is `deep`, another quarter at another commit: `--turn=N` repeats a choice.
 
 Machine code is kept in a folder of the tests' own, never in the user's cache; processes that share the tests share the
 folder. The next run finds it there, except in CI and with `--fresh`, where the folder is empty and does not stay. The
@@ -57,14 +57,14 @@ if sys.platform == "win32" and find_spec("pinocchio") is None:  # PyPI has no bu
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fresh", action="store_true", help="compile everything anew, as in CI")
-    parser.addoption("--turn", type=int, help="the third of the deep cases that is tried; by default the commit's")
+    parser.addoption("--turn", type=int, help="the quarter of the deep cases that is tried; by default the commit's")
 
 
 def _turn_of_commit() -> int:
-    """A number from 0 to 2, the same wherever a commit is tested; 0 without git."""
+    """A number from 0 to 3, the same wherever a commit is tested; 0 without git."""
     try:
         found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True)
-        return int(found.stdout, 16) % 3
+        return int(found.stdout, 16) % 4
     except (OSError, ValueError):
         return 0
 
@@ -126,8 +126,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if len(usual) > max(2, len(alike) / 2 - 1):
             # By their names: a new case takes the place of one other at most, and tests of the same cases try all.
             usual.sort(key=lambda item: crc32(item.nodeid.encode()))
-            for item in usual[max(2, len(usual) // 8) :]:
-                is_next = (crc32(item.nodeid.encode()) + config.option.turn) % 3 == 0
+            for item in usual[max(1, len(usual) // 8) :]:
+                is_next = (crc32(item.nodeid.encode()) + config.option.turn) % 4 == 0
                 item.add_marker("deep" if is_next else "rare")
     browsers = Path(__file__).parent / "viewer"
     come_later = {path: browsers not in path.parents for path in {item.path for item in items}}

@@ -95,7 +95,7 @@ def test_loops_have_the_same_contacts(seed: int, count: int, cone: str) -> None:
     np.testing.assert_allclose(looped, written, rtol=1e-9, atol=1e-9 * np.abs(written[np.abs(written) < 1e9]).max())
 
 
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("cone", [pytest.param("pyramidal", marks=pytest.mark.deep), "elliptic"])
 def test_bodies_in_loops_move_as_those_written_out(cone: str) -> None:
     rng = np.random.default_rng(9)
     robot = scene(rng, 4, cone, apart=0.16)  # bodies touch each other as well

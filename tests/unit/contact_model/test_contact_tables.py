@@ -175,15 +175,21 @@ def test_pairs_of_several_kinds_are_searched_in_one_loop(monkeypatch: pytest.Mon
     for k in range(5):
         alone = kt.contact_dynamics(robot, q[k], v[k], np.zeros(robot.nv))
         np.testing.assert_array_equal(alone.qdd, found.qdd[k])
-    direction, h = rng.normal(size=robot.nv), 1e-7
-    ends = (kt.integrate(robot, q[0], step * direction) for step in (h, -h))
-    high, low = (kt.contact_dynamics(robot, end, v[0], np.zeros(robot.nv)).qdd for end in ends)
-    _, slope = kt.jvp(robot, kt.contact_dynamics, (q[0], v[0], np.zeros(robot.nv)), {"q": direction})
-    np.testing.assert_allclose(slope[: robot.nv], (high - low) / (2 * h), rtol=0, atol=1e-4 * np.abs(slope).max())
     monkeypatch.setattr(spec, "MANY_POINTS", 10**9)
     numbers = [list(map(float, x[0])) for x in (q, v, np.zeros_like(v))]
     written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
     np.testing.assert_allclose(found.qdd[0], written[: robot.nv], rtol=0, atol=1e-8 * np.abs(written).max())
+
+
+@pytest.mark.deep
+def test_pairs_of_several_kinds_have_derivatives() -> None:
+    robot, rng, h = toys(), np.random.default_rng(0), 1e-7
+    q = kt.integrate(robot, usual_start(robot, touches=False), 0.002 * rng.normal(size=robot.nv))
+    v, tau, direction = 0.2 * rng.normal(size=robot.nv), np.zeros(robot.nv), rng.normal(size=robot.nv)
+    ends = (kt.integrate(robot, q, step * direction) for step in (h, -h))
+    high, low = (kt.contact_dynamics(robot, end, v, tau).qdd for end in ends)
+    _, slope = kt.jvp(robot, kt.contact_dynamics, (q, v, tau), {"q": direction})
+    np.testing.assert_allclose(slope[: robot.nv], (high - low) / (2 * h), rtol=0, atol=1e-4 * np.abs(slope).max())
 
 
 def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
@@ -293,7 +299,7 @@ def test_derivatives_are_those_of_differences() -> None:
     assert float(gradient[name] @ direction) == pytest.approx(float(weights @ slope), rel=1e-8, abs=1e-8 * scale)
 
 
-@pytest.mark.parametrize("count", [6, 10])
+@pytest.mark.parametrize("count", [6, pytest.param(10, marks=pytest.mark.deep)])
 def test_damping_acts_at_the_end_of_a_step(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The matrix of the contacts is solved again, written out or in blocks; without contacts there is none."""
     robot, rng = toys(count), np.random.default_rng(0)

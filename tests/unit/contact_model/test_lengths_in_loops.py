@@ -165,7 +165,7 @@ def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
         np.testing.assert_array_equal(kt.contact_dynamics(robot, *(x[k] for x in state)).qdd, whole.qdd[k])
 
 
-@pytest.mark.parametrize(("joints", "seed"), [(7, 0), (24, 2)])
+@pytest.mark.parametrize(("joints", "seed"), [(7, 0), pytest.param(24, 2, marks=pytest.mark.deep)])
 def test_derivatives_are_those_of_differences(joints: int, seed: int) -> None:
     robot = branches(joints, seed)
     state = [x[0] for x in states(robot, 1, seed=3)]
