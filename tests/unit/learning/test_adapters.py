@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from rsl_rl.runners import OnPolicyRunner
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
@@ -111,6 +110,8 @@ def test_baselines_learn() -> None:
 
 
 def test_rsl_rl_sees_time_outs_and_learns() -> None:
+    from rsl_rl.runners import OnPolicyRunner  # takes seconds, in processes that do not run this test, too
+
     envs = ENV.to_rsl_rl(N, seed=5, groups={"policy": ["place", "speed"], "critic": ["speed"]})
     expected = ENV.reset(5, N)
     outs, both = 0, 0
