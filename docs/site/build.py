@@ -17,6 +17,7 @@ import shutil
 import sys
 from functools import partial
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
@@ -204,15 +205,15 @@ class _Links(HTMLParser):
 def broken_links(folder: Path) -> list[str]:
     """Links of the pages in a folder, and their anchors, that lead nowhere inside it; others are not looked at."""
     pages = {page.resolve(): _Links(page) for page in folder.rglob("*.html")}
-    broken = []
+    files, broken = {path.resolve() for path in folder.rglob("*") if path.is_file()}, []
     for page, found in pages.items():
         for link in {*found.links}:
             url = urlsplit(link)
             if url.scheme or url.netloc:
                 continue
-            target = (page.parent / unquote(url.path)).resolve() if url.path else page
+            target = Path(normpath(page.parent / unquote(url.path))) if url.path else page
             anchors = pages[target].anchors if target in pages else {unquote(url.fragment)}
-            if not target.is_file() or (url.fragment and unquote(url.fragment) not in anchors):
+            if target not in files or (url.fragment and unquote(url.fragment) not in anchors):
                 broken.append(f"{page.relative_to(folder.resolve())}: {link}")
     return sorted(broken)
 
