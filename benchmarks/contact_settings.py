@@ -1,4 +1,4 @@
-"""Effects of contact settings and integrators on simple motions: the tables of docs/simulation.md.
+"""Effects of contact settings and integrators on simple motions: the tables of docs/contact.md and docs/integrators.md.
 
     python benchmarks/contact_settings.py
 

@@ -1,4 +1,4 @@
-"""Every MJCF robot of the wheels that carry some, beside `mj_forward`: the table of docs/mujoco.md.
+"""Every MJCF robot of the wheels that carry some, beside `mj_forward`: the tables of docs/mujoco_forward.md.
 
     python benchmarks/mujoco_forward.py [--states 50] [--jobs 2] [--only TEXT] [PACKAGE=FOLDER ...]
 
@@ -29,7 +29,7 @@ from forward_reasons import decided_by_rounding, within_rounding
 from forward_state import Array, Motion, State, relative
 from robot_tables import WHEELS, installed, robot_files, short, version_in
 
-PAGE = Path(__file__).parents[1] / "docs" / "mujoco.md"
+PAGE = Path(__file__).parents[1] / "docs" / "mujoco_forward.md"
 BEGIN = "<!-- benchmarks/mujoco_forward.py writes what follows -->"
 VERDICTS = (
     "all the same", "partly the same", "different, with a reason", "different", "not compared",

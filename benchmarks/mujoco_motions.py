@@ -1,4 +1,4 @@
-"""A thousand steps of every MJCF robot of the wheels, beside MuJoCo's own: a table of docs/mujoco.md.
+"""A thousand steps of every MJCF robot of the wheels, beside MuJoCo's own: the tables of docs/mujoco_motions.md.
 
     python benchmarks/mujoco_motions.py [--jobs 4] [--only TEXT] [PACKAGE=FOLDER ...]
 
@@ -23,11 +23,11 @@ import numpy as np
 
 import kinetree as kt
 from motions_beside_mujoco import ASIDE, INTEGRATORS, Motions, Together
-from mujoco_forward import PAGE, left_out
+from mujoco_forward import left_out
 from robot_tables import WHEELS, installed, robot_files, short, version_in
 
+PAGE = Path(__file__).parents[1] / "docs" / "mujoco_motions.md"
 BEGIN = "<!-- benchmarks/mujoco_motions.py writes what follows -->"
-END = "<!-- end of what benchmarks/mujoco_motions.py writes -->"
 STEPS = 1000
 SHOWN = (10, 100, 1000)
 """The steps after which differences are told."""
@@ -86,10 +86,9 @@ def main() -> None:
 def write(package: str, title: str, row: Row) -> None:
     """Put a row into the page, in the order of names."""
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    middle, _, tail = rest.partition(END)
     rows = {name: dict[str, str]() for name, format in WHEELS.items() if format == "MJCF"}
     titles = dict[str, str]()
-    for part in middle.split("\n### ")[1:]:
+    for part in rest.split("\n## ")[1:]:
         name = part.splitlines()[0]
         known = name.partition(" ")[0]
         titles[known] = name
@@ -103,8 +102,8 @@ def write(package: str, title: str, row: Row) -> None:
         numbers = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
         told.append(f"| {titles[known]} | {len(rows[known])} | {numbers} |")
         lines = [rows[known][name] for name in sorted(rows[known])]
-        sections.append("\n".join([f"\n### {titles[known]}\n", f"| {' | '.join(HEADINGS)} |", RULE, *lines]))
-    PAGE.write_text("\n".join([f"{head}{told[0]}", *told[1:], *sections, f"\n{END}{tail}"]), encoding="utf-8")
+        sections.append("\n".join([f"\n## {titles[known]}\n", f"| {' | '.join(HEADINGS)} |", RULE, *lines]))
+    PAGE.write_text("\n".join([f"{head}{told[0]}", *told[1:], *sections, ""]), encoding="utf-8")
 
 
 def measured(path: Path, folder: Path) -> Row:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["contact.md", "simulation.md"]
+PAGES = ["contact_accuracy.md", "simulation_checks.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

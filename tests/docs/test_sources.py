@@ -1,4 +1,4 @@
-"""The tables of docs/sources.md: where each thing of the sources is found here, it exists; so do files on all pages.
+"""The tables of docs/sources*.md: where each thing of the sources is found here, it exists; so do files on all pages.
 
 The table of decisions in docs/README.md has all of them.
 """
@@ -15,7 +15,8 @@ import kinetree as kt
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "kinetree"
-ROWS = [line.split(" | ") for line in (ROOT / "docs" / "sources.md").read_text().splitlines() if line.startswith("| ")]
+TEXT = "\n".join(path.read_text() for path in sorted((ROOT / "docs").glob("sources*.md")))
+ROWS = [line.split(" | ") for line in TEXT.splitlines() if line.startswith("| ")]
 HERE = sorted({token for row in ROWS if len(row) > 2 for token in re.findall(r"`([^`]+)`", " | ".join(row[1:]))})
 PAGES = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions"]
 PLACES = ["src/kinetree", "src/kinetree/algorithms", "src/kinetree/functions", "tests"]

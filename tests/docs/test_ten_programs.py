@@ -1,4 +1,4 @@
-"""The ten programs of docs/programs.md, as the page has them: numbers, batches, float32, and derivatives.
+"""The ten programs of docs/programs_controllers.md and docs/programs_examples.md: numbers, batches, derivatives.
 
 Each is compared with its own run on plain arrays (`program.function`), in which NumPy and kinetree's functions compute
 one after the other. Derivatives are compared with complex steps through the statements of the traced program: NumPy's
@@ -22,20 +22,20 @@ import kinetree as kt
 from tests.complex_steps import complex_steps
 
 Array = NDArray[Any]
-PAGE = (Path(__file__).parents[2] / "docs" / "programs.md").read_text()
-SECTION = PAGE[PAGE.index("\n## Ten programs\n") :]
-BLOCKS = dict(re.findall(r"^### (.*?)$.*?^```python\n(.*?)^```$", SECTION, re.S | re.M))
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = "\n".join((DOCS / name).read_text() for name in ("programs_controllers.md", "programs_examples.md"))
+BLOCKS = dict(re.findall(r"^## (.*?)$.*?^```python\n(.*?)^```$", PAGES, re.S | re.M))
 NAMES = {
     "computed_torque": "Computed torque",
     "impedance": "Cartesian impedance",
     "operational_space": "Operational-space control with a null space",
+    "swing_up": "Swinging up a cart-pole by its energy",
+    "relative_task": "Two robots, one relative task",
     "mpc_cost": "A cost of model-predictive control",
     "observation": "An observation for learning",
     "collision_margins": "Twelve points and their margins of collision",
     "inverse_kinematics": "Inverse kinematics by damped Newton steps",
     "kalman_step": "A step of a Kalman filter",
-    "swing_up": "Swinging up a cart-pole by its energy",
-    "relative_task": "Two robots, one relative task",
 }
 BENT = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0])
 ARM = kt.zoo.load("arm7")
@@ -81,7 +81,7 @@ ten_programs = pytest.mark.parametrize("name", NAMES)
 def program(name: str) -> kt.programs.Program:
     """A program, from its block, which is run."""
     names: dict[str, Any] = {"__name__": name}
-    exec(compile(BLOCKS[NAMES[name]], "<docs/programs.md>", "exec"), names)
+    exec(compile(BLOCKS[NAMES[name]], "<docs/programs_examples.md>", "exec"), names)
     found = names[name]
     assert isinstance(found, kt.programs.Program)
     return found

@@ -171,7 +171,7 @@ def test_contacts_of_a_heap_are_solved(place: Path, name: str) -> None:
 def test_each_step_of_a_heap_is_that_of_mujoco(place: Path) -> None:
     """From one in four of the thousand states, so that the motions need not stay near each other.
 
-    Of shapes whose points are closed forms: those of others are found by iterations (docs/collision.md).
+    Of shapes whose points are closed forms: those of others are found by iterations (docs/collision_pairs.md).
     """
     shapes = ("box", "sphere", "capsule")
     motion, text = fallen(place, "mujoco", shapes), heap(COUNTS["mujoco"], shapes)

@@ -221,7 +221,7 @@ SPINNING = {
     "angular momentum, free with two limbs": (7e-3, 7e-3, 7e-3, 7e-12, 3e-6),
     "velocity of the centre of mass (m/s), free with two limbs": (1e-2, 1e-2, 1e-2, 1e-11, 9e-14),
 }
-"""The figures of docs/simulation.md, by the columns below."""
+"""The figures of docs/integrators.md, by the columns below."""
 SPINNING_BODIES = {
     "free": single(kt.Free()),
     "on a ball joint": single(kt.joints.Spherical()),
@@ -233,7 +233,7 @@ SPINNING_BODIES = {
 def test_the_figures_of_bodies_that_spin_are_those_of_the_page(column: int) -> None:
     """Within a factor of 1.5; what is rounding may be as small as it likes, and ten times as large."""
     name = ("semi_implicit_euler", "implicitfast", "discrete", "rk4", "midpoint")[column]
-    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "integrators.md").read_text()
     errors: dict[str, float] = {}
     for title, robot in SPINNING_BODIES.items():
         q, v = robot.neutral(), np.zeros(robot.nv)

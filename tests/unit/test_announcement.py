@@ -307,7 +307,7 @@ def test_many_pairs_of_shapes_are_known_before_anything_is_recorded(caplog: pyte
     (warning, _) = caplog.messages
     assert re.fullmatch(
         r"compiling rollout takes at least \d+ (s|min) and \d\.\d GB, because of 3,000 pairs of shapes and 6 degrees "
-        r"of freedom; choose the pairs of shapes that matter: .*\(`kinetree docs collision`\)",
+        r"of freedom; choose the pairs of shapes that matter: .*\(`kinetree docs collision#many-pairs`\)",
         warning,
     )
 

@@ -63,7 +63,7 @@ TIMES_AS_LONG = 2.6
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
 _FEWER_CONTACTS = (
     "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
-    "(`kinetree docs collision`)"
+    "(`kinetree docs collision#many-pairs`)"
 )
 _EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
 """Effort of a derivative, as a multiple of its function's."""

@@ -235,7 +235,7 @@ MOST_PAIRS = 1_000_000
 _CHOICES = (
     "robot.without_self_contact() keeps those with the ground, robot.with_contacts(bodies) those of some bodies, such "
     "as the feet; an SRDF file leaves out bodies that never meet, <exclude>, contype and conaffinity of an MJCF file "
-    "do so, too (`kinetree docs collision`)"
+    "do so, too (`kinetree docs collision#many-pairs`)"
 )
 
 

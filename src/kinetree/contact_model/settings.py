@@ -1,4 +1,4 @@
-"""Settings: which law says how hard contacts and limits push (`kinetree docs contact`). All make rows of one kind."""
+"""Settings: laws for how hard contacts and limits push (`kinetree docs contact_models`). All make rows of one kind."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def contact_dynamics(
             the acceleration of a step, of the robot's own time step unless `soft_constraints` is given another.
         gradient_softness: for derivatives only: these are those of contacts, limits, dry friction and couplings with
             time constants, widths and regularisations 1 + gradient_softness times as large. The result itself is the
-            same. See `kinetree docs contact`.
+            same. See `kinetree docs contact#derivatives`.
         parameters: values that override some of the robot's parameters, as for `aba`, those of its shapes and limits
             among them. How hard contacts push follows from the robot's own masses.
         out: where to put the result, (…, 2 nv + 2), of the result's dtype.

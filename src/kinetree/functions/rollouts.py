@@ -254,7 +254,7 @@ def rollout(
         integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
             keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete"; by default that of
             the robot's MJCF file, and "semi_implicit_euler" for other robots. All move on the configuration manifold,
-            so that quaternions keep length 1; `kinetree docs simulation` helps to choose one.
+            so that quaternions keep length 1; `kinetree docs integrators` helps to choose one.
         passive: the passive forces of the joints that act in addition to tau, as for `aba`. "semi_implicit_euler",
             "implicitfast" and "discrete" take friction at the end of the step: it brakes without overshooting however
             stiff it is. With the others a step must resolve friction, and with all except "discrete" it must resolve

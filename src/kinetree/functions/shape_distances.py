@@ -288,7 +288,7 @@ def distance(
 
     Returns:
         Distance (…); m. Of overlapping shapes it is minus the depth: the shortest translation that separates them, or
-        an upper bound of it. `kinetree docs collision` lists exact, approximate and unsupported pairs.
+        an upper bound of it. `kinetree docs collision_pairs` lists exact, approximate and unsupported pairs.
 
     Raises:
         NameNotFoundError: the robot has no such shape.

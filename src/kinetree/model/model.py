@@ -664,7 +664,7 @@ class Model(Robot):
 
         The body as it is has the number 0 and its own name; the others follow in order. The robot is as before until
         the parameter "body.NAME.alternative" says which object a sample has, or `with_present` makes another one the
-        robot's own. See `kinetree docs parameters`.
+        robot's own. See `kinetree docs parameters_objects`.
 
         Args:
             body: its name, such as "object" of `with_free_body`.

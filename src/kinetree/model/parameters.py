@@ -18,7 +18,7 @@
     actuator.NAME.kp, actuator.NAME.gear, …: actuator_parameters.py
 
 NAME is between the first dot and the last, so it may contain dots itself, and a joint may have the same name as a body.
-`kinetree docs parameters` explains each one's meaning when others are left out.
+`kinetree docs parameters_names` explains each one's meaning when others are left out.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def simulate(
     **Integrators.** `integrator` is "rk4" (order four, the default without contacts; for smooth motion far more exact
     at the same cost), "symplectic_euler" (order one), "semi_implicit_euler" (takes friction implicitly, and is stable
     however stiff friction is), or "implicitfast" or "discrete" (take contacts and springs implicitly too). With
-    contacts the default is the integrator of an MJCF file, and "discrete" for other robots. `kinetree docs simulation`
+    contacts the default is the integrator of an MJCF file, and "discrete" for other robots. `kinetree docs integrators`
     helps to choose. The steps are those of `rollout`. A step is divided where friction (with "rk4"), or a spring or
     servo (with all integrators that do not take them at the end of the step), is too stiff for it. More than a hundred
     parts raise `StiffFrictionError` for friction, `SimulationError` for springs; in a batch, in which others can go on,

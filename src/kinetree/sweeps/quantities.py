@@ -3,7 +3,7 @@
 q, v, tau, ctrl, act    the start, and torques, commands that are constant; all elements
 q.NAME, …               one of them, by the name of a coordinate, degree of freedom or actuator
 dq                      how far the start is displaced (nv,), as `robot.integrate` does it
-body.NAME.mass, …       a parameter of the robot (`kinetree docs parameters`)
+body.NAME.mass, …       a parameter of the robot (`kinetree docs parameters_names`)
 f_ext.FRAME             an external force on a frame (6,), constant
 arguments.NAME          an argument of a controller that is a program; state.NAME, its initial state
 """

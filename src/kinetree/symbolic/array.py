@@ -231,7 +231,7 @@ class SymbolicArray:
             ufunc = getattr(np, name)
             return lambda *others: ufunc(self, *others)
         if hasattr(np.ndarray, name) and not name.startswith("__"):
-            refuse(f"symbolic arrays have no {name}; see `kinetree docs programs` for what they have")
+            refuse(f"symbolic arrays have no {name}; see `kinetree docs programs_functions` for what they have")
         raise AttributeError(f"'SymbolicArray' object has no attribute {name!r}")
 
     # Operators.

@@ -121,7 +121,7 @@ _HINTS = {
 }
 _GENERAL = (
     "write it with elementwise functions, @, np.einsum, np.sum, np.where, np.concatenate, np.stack and "
-    "np.linalg.solve; `kinetree docs programs` lists what has a rule"
+    "np.linalg.solve; `kinetree docs programs_functions` lists what has a rule"
 )
 
 

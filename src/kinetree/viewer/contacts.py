@@ -60,7 +60,7 @@ class Contacts:
         if not touches:
             raise OptionError(
                 f"no shapes of {robot.name!r} can touch; robot.on_ground() puts it on a ground, and "
-                "`kinetree docs collision` says which pairs count"
+                "`kinetree docs contact_models` says which pairs count"
             )
         self._robot = robot
         self._first = _Boxes([touch.first for touch in touches], bodies)

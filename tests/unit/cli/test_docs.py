@@ -87,7 +87,7 @@ def test_without_a_cache_or_a_browser_the_page_is_still_there(
 
 def test_a_page_or_a_section_is_printed(kinetree: Command) -> None:
     section = kinetree("docs", "simulation#controllers", "--print").out
-    assert section.lstrip().startswith("Simulations: Controllers")
+    assert section.lstrip().startswith("Simulating a robot: Controllers")
     assert "control_dt" in section
     page = kinetree("docs", "simulation", "-p").out
     assert "control_dt" in page
