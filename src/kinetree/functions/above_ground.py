@@ -63,7 +63,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
         Configurations (…, nq).
 
     Raises:
-        OptionError: the clearance is not a number from 0 on.
+        OptionError: the clearance is not a number from 0 on, or the robot floats with nothing fixed below it.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     >>> import kinetree as kt
@@ -76,6 +76,11 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
     distance = real_array("clearance", clearance, "()")
     if distance.ndim or not 0.0 <= float(distance) < math.inf:
         raise OptionError(f"above_ground: clearance must be a distance from 0 on, in m, not {clearance!r:.60}")
+    if model.floating_base:
+        raise OptionError(
+            f"above_ground: {model.name!r} has a floating base and nothing fixed below it; "
+            "robot.on_ground() returns the same robot on a level floor"
+        )
     given = reference_configuration(model) if q is None else real_array("q", q, f"(…, {model.nq})")
     model.check_configuration(given)
     raised = np.array(given, np.float64).reshape(-1, model.nq)
@@ -98,7 +103,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
 
 def usual_start(robot: Model, *, touches: bool) -> Array:
     """Where motions begin: where an MJCF file places the robot, or at neutral, out of the ground if it touches."""
-    if touches and robot.extras.reference_configuration is None:
+    if touches and robot.extras.reference_configuration is None and not robot.floating_base:
         return above_ground(robot)
     return reference_configuration(robot)
 
@@ -192,7 +197,7 @@ def free_bases(scene: Model) -> list[Joint]:
     return [
         joint
         for joint in scene.joints.values()
-        if scene.bodies[joint.parent].slot == 0 and joint.kind.nv == 6 and joint.kind.quaternions
+        if joint.parent and scene.bodies[joint.parent].slot == 0 and joint.kind.nv == 6 and joint.kind.quaternions
     ]
 
 

@@ -230,14 +230,14 @@ def _through(motion: Trajectory, limited: _Limited, q: Array, outside: NDArray[n
 
 
 def _falls(robot: Model, motion: Trajectory, gravity: Array, *, has_contacts: bool) -> Iterator[str]:
-    advice = "there is no ground; put it on one (robot.on_ground(), contact=True), hold its feet with constraints, or "
-    advice += "load it with a fixed base"
-    if has_contacts:
+    advice = "there is no ground; put it on one (robot.on_ground(), contact=True; in the terminal --on ground), hold "
+    advice += "its feet with constraints, or load it with a fixed base"
+    if has_contacts and not robot.floating_base:
         advice = "its support ends there, slopes on, or does not touch it (see kt.contact.contact_pairs(robot))"
     if 6 not in [kind.nv for kind in robot.tree.joint]:
         return
     for joint in robot.joints.values():
-        if joint.parent != robot.root or joint.kind.nv != 6:
+        if joint.parent not in ("", robot.root) or joint.kind.nv != 6:
             continue
         columns = (
             [k for k in range(robot.nq)[joint.q_slice] if motion.q_units[k] == "m"] if joint.has_coordinates else []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import OptionError
 from kinetree.functions.above_ground import deepest_overlap
 from kinetree.sweeps.quantities import Quantities
 from tests.calls import calls_of
@@ -29,6 +30,16 @@ def test_what_floats_stands_on_its_ground(name: str) -> None:
     both = kt.contact.above_ground(scene, [scene.neutral(), high], clearance=0.01)
     np.testing.assert_allclose(both[0] - q, 0.01 * (np.arange(scene.nq) == 2), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(both[1], high)
+
+
+def test_a_robot_that_floats_without_a_ground_starts_where_it_is() -> None:
+    robot = kt.zoo.load("quadruped")
+    with pytest.raises(
+        OptionError, match=r"'quadruped' has a floating base and nothing fixed below it; robot\.on_ground"
+    ):
+        kt.contact.above_ground(robot)
+    motion = kt.simulate(robot, contact=True, duration=0.002)
+    np.testing.assert_array_equal(motion.q[0], robot.neutral())
 
 
 @pytest.mark.parametrize("angle", [0.35, -0.6])

@@ -277,7 +277,9 @@ def test_a_robot_that_falls_out_of_sight_is_still_seen_in_a_strip() -> None:
     builder = kt.ModelBuilder("falling")
     shape = Geometry("visual", "sphere", (0.2,), kt.Transform.identity(), color=(1.0, 0.0, 0.0, 1.0))
     builder.add_body("ball", ball, geometry=[shape])
-    motion = kt.simulate(builder.build(floating_base=True), q=[0.0, 0, 0, 0, 0, 0, 1], duration=3.0, dt=0.01, record=[])
+    robot, q = builder.build(floating_base=True), [0.0, 0, 0, 0, 0, 0, 1]
+    with pytest.warns(kt.errors.SimulationWarning, match="has fallen by"):
+        motion = kt.simulate(robot, q=q, duration=3.0, dt=0.01, record=[])
     picture = motion.strip(size=(200, 50), moments=4)
     assert isinstance(picture, np.ndarray)
     assert count(picture, 0) > 1000

@@ -116,9 +116,13 @@ def test_a_base_that_falls_is_named_with_time_and_depth() -> None:
     (sentence,) = said(stone, duration=2.1, dt=0.01)
     assert sentence == (
         f"the base, on 'free', has fallen by {9.81 / 2 * 1.43**2:.4g} m at t = 1.43 s, and by "
-        f"{9.81 / 2 * 2.1**2:.4g} m at t = 2.1 s: there is no ground; put it on one (robot.on_ground(), contact=True), "
-        "hold its feet with constraints, or load it with a fixed base"
+        f"{9.81 / 2 * 2.1**2:.4g} m at t = 2.1 s: there is no ground; put it on one (robot.on_ground(), contact=True; "
+        "in the terminal --on ground), hold its feet with constraints, or load it with a fixed base"
     )
+    floating = kt.zoo.load("quadruped")  # a base that floats has no joint to a world
+    for contact in (False, True):
+        (sentence,) = said(floating, duration=1.5, dt=0.01, contact=contact)
+        assert re.match(r"the base, on 'root_joint', has fallen by .*: there is no ground; put it on one", sentence)
     assert said(stone, duration=1.0) == []
     assert said(stone, duration=2.1, dt=0.01, parameters={"gravity": np.zeros(3)}, v=[9.0] * 6) == []
     sideways = {"gravity": np.array([0.0, 9.81, 0.0])}
