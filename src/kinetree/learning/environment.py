@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -30,6 +31,7 @@ from kinetree.learning.layout import Layout, shapes_of
 from kinetree.learning.worlds import Worlds
 from kinetree.model import Model
 from kinetree.programs import Program
+from kinetree.programs.content import content
 
 if TYPE_CHECKING:
     import gymnasium
@@ -89,6 +91,15 @@ class Environment:
     def robot(self) -> Model:
         """The robot of the task."""
         return self._kernel.robot
+
+    @property
+    def digest(self) -> str:
+        """A text that differs for tasks with different robots, functions or numbers, as far as these can be compared:
+        functions that call `kt.random` and NumPy cannot."""
+        kernel = self._kernel
+        others = [getattr(kernel, field.name) for field in fields(kernel) if field.name != "functions"]
+        parts = (self.settings, *others, *kernel.functions.values())
+        return hashlib.sha256(b"".join(content(part) or b"unknown" for part in parts)).hexdigest()
 
     @property
     def action_low(self) -> Array:

@@ -84,7 +84,7 @@ def train(
 
     Raises:
         NameNotFoundError: there is no such task, algorithm or setting.
-        OptionError: there is another training in the folder.
+        OptionError: there is another training in the folder, or one of a task that has been changed since.
         MissingPackageError: PyTorch is not installed.
         TrainingInterrupted: for Ctrl-C; the last whole iteration is saved.
 
@@ -100,7 +100,7 @@ def train(
         name, env = str(task), task_of_name(str(task), **options)
         usual = training_of(name)
     if chosen_word("algorithm", algorithm, *_KINDS) == "ppo":
-        check_installed("kt.learning.train", "torch")
+        check_installed("kt.learning.train", "torch", extra="learning")
     usual = dict(usual.get(algorithm, {}))
     own_steps = usual.pop("steps", 1_000_000)
     steps = int(steps or own_steps)
@@ -109,6 +109,7 @@ def train(
     about: dict[str, Any] = {
         "task": name or env.name, "options": None if name is None else _plain(options), "algorithm": algorithm,
         "settings": {key: _plain(x) for key, x in asdict(chosen).items() if not callable(x)}, "seed": seed,
+        "digest": env.digest,
     }  # fmt: skip
     path = file_path("kt.learning.train", folder, what="folder")
     learner = module.Learner(env, chosen, seed, threads)
@@ -202,7 +203,12 @@ def _restored(learner: Any, run: Run, about: Mapping[str, Any], resume: bool) ->
             "or another folder"
         )
     was, now = ({**told, **told["settings"]} for told in (run.about, about))
-    for name in now.keys() - {"settings"}:
+    if was.get("digest", now["digest"]) != now["digest"]:
+        raise OptionError(
+            f"the task {now['task']} is not the one whose training is in {run.folder}: its robot, functions or numbers "
+            "have changed since (or Python's version); a training goes on with what it began with: give another folder"
+        )
+    for name in now.keys() - {"settings", "digest"}:
         if was.get(name) != now[name]:
             raise OptionError(
                 f"the training in {run.folder} has {name} {was.get(name)!r}, and this one {now[name]!r}; a training "

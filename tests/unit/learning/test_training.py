@@ -291,6 +291,8 @@ def test_other_trainings_and_damaged_files_are_refused(env: Environment, tmp_pat
         train(env, tmp_path, steps=512, **SMALL)
     with pytest.raises(OptionError, match=r"has worlds 32, and this one 64"):
         train(env, tmp_path, steps=512, resume=True, **{**SMALL, "worlds": 64})
+    with pytest.raises(OptionError, match=r"the task balance is not the one whose training is in .*another folder"):
+        train(balanced(push=kt.learning.Push(every=1.0, speed=0.1)), tmp_path, steps=512, resume=True, **SMALL)
     with pytest.raises(OptionError, match=r"is a training of balance.* of 4 numbers.* this is cart_pole, with 5 and 1"):
         load_run(tmp_path, kt.learning.task("cart_pole"))
     with pytest.raises(OptionError, match=r"training of 'balance', and does not say how to make it: give env="):
