@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kinetree.cli.output import print_note, print_warning
+from kinetree.cli.output import print_note, print_warning, warnings_as_lines
 from kinetree.errors import SaveError
 from kinetree.files import check_target, file_path, reason
 from kinetree.progress import progress_bar
@@ -78,7 +78,8 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
             written.append(plot(trajectory, plots))
         except MissingPackageError as error:
             print_warning(f"{plots} was not written: {error}")
-        written.append(single.strip(moments, size=STRIP_SIZE))
+        with warnings_as_lines():
+            written.append(single.strip(moments, size=STRIP_SIZE))
     except KeyboardInterrupt:
         interruption.outcome += "; no picture was drawn" if len(written) == 1 else f"; {moments} was not drawn"
     except SaveError as error:
@@ -104,7 +105,7 @@ def write_film(motion: Trajectory, path: Path, interruption: Interruption, *, qu
     if count > _MOST_FILMED and not quiet:
         print_note(f"the film shows the first {_MOST_FILMED} of {count:,} motions")
     try:
-        with progress_bar("filming", quiet=quiet) as show:
+        with warnings_as_lines(), progress_bar("filming", quiet=quiet) as show:
             return motion.film(path, which=range(_MOST_FILMED) if count > _MOST_FILMED else None, progress=show)
     except KeyboardInterrupt:
         interruption.outcome += f"; {path} was not written"

@@ -32,7 +32,7 @@ from kinetree.model.sharing import Layout, check_couplings
 from kinetree.model.specs import JointSpec, LinkSpec, Parts, fault, floating_joint
 from kinetree.spatial import Inertia, Sym3, Vec3
 
-__all__ = ["NOTED", "build", "warning_of"]
+__all__ = ["NOTED", "build", "users_level", "warning_of"]
 
 _WARNED = 20
 """The maximum number of warnings about one robot."""
@@ -126,13 +126,17 @@ def warning_of(note: str) -> str:
     return f"{brief(note)}; it is loaded as written"
 
 
+def users_level() -> int:
+    """The `stacklevel` of a warning at the line outside kinetree that led to the function that calls this."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "kinetree":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _warn(suspicions: Sequence[str]) -> None:
     """Warn about each, at the user's line that made the robot."""
-    depth = 1
-    frame = sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
-        frame = frame.f_back
-        depth += 1
+    depth = users_level()
     for sentence in suspicions[:_WARNED]:
         warnings.warn(warning_of(sentence), ModelWarning, stacklevel=depth)
     if len(suspicions) > _WARNED:

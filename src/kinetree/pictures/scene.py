@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from kinetree.appearance import Ground, Looks, Part, Role, Unseen, floor_height, ground_of, looks_of, placements_of
 from kinetree.appearance.robots import ROLES
 from kinetree.display import Shapes
-from kinetree.errors import OptionError
+from kinetree.errors import ModelWarning, OptionError, listed
 from kinetree.model import Model
+from kinetree.model.building import users_level
 from kinetree.pictures.draw import Drawing
 from kinetree.pictures.given import Values, with_objects
 from kinetree.pictures.setting import Floor
@@ -56,6 +58,13 @@ class Scene:
         looks, there, self._parameters = _looks(robot, ROLES[shapes], parameters or {}, self.copies)
         self.unseen: tuple[Unseen, ...] = looks.unseen
         """The shapes that are not drawn as the robot's file says, with reasons."""
+        if self.unseen:
+            lost = listed((f"{one.part}: {one.reason}" for one in self.unseen), 3, "; ")
+            warnings.warn(
+                f"not everything is drawn; kinetree.appearance.looks_of(robot).unseen has the list: {lost}",
+                ModelWarning,
+                stacklevel=users_level(),
+            )
         self.ground: Ground | None = ground_of(robot, looks)
         self.looks: Looks = looks if self.ground is None else looks.without(self.ground.part)
         if not self.looks.parts:

@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.appearance import Looks, bounds_of, ground_of, looks_of, placements_of
-from kinetree.errors import OptionError
+from kinetree.errors import ModelWarning, OptionError
 from kinetree.pictures.scene import Scene
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.unit.appearance.files import FACES, write_obj, write_png, write_stl
@@ -85,6 +85,9 @@ def test_what_cannot_be_read_is_listed_and_the_rest_is_drawn(tmp_path: Path) -> 
     assert "not an STL file" in looks.unseen[0].reason
     assert "'gone.stl' was not found inside the folders given" in looks.unseen[1].reason
     assert [(part.role, part.body) for part in looks.parts[2:]] == [("stand_in", "arm")]
+    with pytest.warns(ModelWarning, match=r"not everything is drawn; .*base\[2\]: .*gone\.stl.* and 1 more") as caught:
+        kt.render(robot, size=(64, 36))
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_scale_mirrors_a_mesh_with_its_faces(tmp_path: Path) -> None:
