@@ -115,7 +115,11 @@ class UnknownName(AttributeError):
 
     def __str__(self) -> str:
         message = super().__str__()
-        advice = instead(self.name) if isinstance(self.name, str) else ""
+        advice = ""
+        if isinstance(self.name, str):
+            own = () if isinstance(self.obj, ModuleType) else dir(self.obj)
+            near = nearest_names(self.name, own, count=1, cutoff=0.8)
+            advice = near if near.startswith("did you mean") else instead(self.name)
         return f"{message}: {advice}" if advice else message
 
 

@@ -139,6 +139,8 @@ def test_a_method_that_a_robot_does_not_have_is_named_as_well() -> None:
     with pytest.raises(AttributeError, match=r"it is kt\.aba here") as caught:
         robot.aba  # type: ignore[attr-defined] # noqa: B018
     assert str(pickle.loads(pickle.dumps(caught.value))).startswith("'Model' object has no attribute 'aba'")
+    with pytest.raises(AttributeError, match="'Model' object has no attribute 'neutrall': did you mean 'neutral'"):
+        robot.neutrall()  # type: ignore[attr-defined]
     assert not hasattr(robot, "anything")
     assert pickle.loads(pickle.dumps(robot)) == copy.deepcopy(robot) == robot
 

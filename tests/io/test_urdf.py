@@ -252,7 +252,7 @@ SUSPICIOUS = {
     "inertia without mass": (spoil('value="1.5"', 'value="0"'), "body 'lower' has inertia but no mass"),
     "a revolute joint without limits": (
         spoil('<limit lower="-1.5" upper="2" velocity="3" effort="40"/>', ""),
-        "joint 'shoulder' is revolute but has no <limit>; it is loaded without limits",
+        "joint 'shoulder' is revolute but has no <limit>, so it has no limits",
     ),
     "negative damping": (spoil('damping="0.7"', 'damping="-0.7"'), "joint 'shoulder' has negative damping"),
     "an indefinite inertia that what it is fixed to makes up for": (

@@ -43,7 +43,7 @@ def sheet(
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
+        raise MissingPackageError("drawing needs matplotlib: pip install 'kinetree[plot]'") from None
     drawn = Figure(figsize=size, dpi=130, layout="constrained" if margins is None else None)
     FigureCanvasAgg(drawn)
     drawn._repr_png_ = partial(encoded, drawn, "png")  # type: ignore[attr-defined]  # notebooks ask for it

@@ -89,7 +89,7 @@ def find(words: options.Words, most: options.Most = 8, as_json: options.Json = F
         rows = [{"name": answer.here, "task": answer.task} for answer in functions]
         print_json({"functions": rows, "pages": [{"place": x.place, "heading": x.heading} for x in pages]})
         return
-    print_lines(*(f"{answer.here}  {answer.task}".rstrip() for answer in functions))
+    print_lines(*(f"{x.here}  {x.task or x.elsewhere.replace('`', '')}".rstrip() for x in functions))
     if functions and pages:
         print_lines("")
     print_lines(

@@ -37,7 +37,9 @@ def docs(page: options.Page = "README", text: options.Text = False, browser: opt
     name = pages.get(name, name)
     place = f"{name}#{section}".removesuffix("#")
     if name not in parts:
-        raise NameNotFoundError(f"docs: there is no page {quoted(name)}; {nearest_names(name, pages)}")
+        raise NameNotFoundError(
+            f"docs: there is no page {quoted(name)}; {nearest_names(name, {*pages, *pages.values()})}"
+        )
     if place not in parts:
         known = [other.partition("#")[2] for other in parts if other.startswith(f"{name}#")]
         raise NameNotFoundError(f"docs: {name} has no section {quoted(section)}; {nearest_names(section, known)}")

@@ -51,7 +51,7 @@ def with_fitted_shapes(
         NameNotFoundError: the robot has no such body.
         OptionError: a kind or rule that is not one of these, or no meshes to replace.
         ModelError: a mesh whose file is not known or cannot be read.
-        MissingPackageError: SciPy is not installed; `pip install kinetree[mesh]`.
+        MissingPackageError: SciPy is not installed; `pip install 'kinetree[mesh]'`.
 
     Source: MuJoCo's documentation, "XML Reference", geom/mesh.
 
@@ -110,7 +110,7 @@ def with_convex_parts(
         NameNotFoundError: the robot has no such body.
         OptionError: an option out of its range, or no meshes to divide.
         ModelError: a mesh whose file is not known or cannot be read.
-        MissingPackageError: coacd is not installed; `pip install kinetree[coacd]`.
+        MissingPackageError: coacd is not installed; `pip install 'kinetree[coacd]'`.
 
     Source: Wei, Liu, Ling and Su, "Approximate convex decomposition for 3D meshes with collision-aware concavity and
     tree search" (2022).

@@ -294,7 +294,7 @@ def distance(
         NameNotFoundError: the robot has no such shape.
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
         ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
-        MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
+        MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install 'kinetree[mesh]'`).
 
     Source: Ericson, Real-Time Collision Detection (2005), chapter 5; signs and degenerate cases as in MuJoCo.
 
@@ -332,7 +332,7 @@ def closest_points(
         NameNotFoundError: the robot has no such shape.
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
         ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
-        MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
+        MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install 'kinetree[mesh]'`).
 
     Source: Ericson, Real-Time Collision Detection (2005), chapter 5; signs and degenerate cases as in MuJoCo.
 

@@ -346,7 +346,7 @@ class Trajectory(TrajectoryArrays, Shown):
         try:
             import pandas
         except ImportError:
-            raise MissingPackageError("to_dataframe needs pandas: pip install kinetree[pandas]") from None
+            raise MissingPackageError("to_dataframe needs pandas: pip install 'kinetree[pandas]'") from None
         index: pandas.Index[float] | pandas.MultiIndex = pandas.Index(self.time, name="time")
         if shape := self.shape:
             axes = ["motion"] if len(shape) == 1 else [f"motion_{k}" for k in range(len(shape))]

@@ -88,7 +88,7 @@ def mesh_file(
     density: float | None = None,
     placement: Pose | None = None,
 ) -> Inertia:
-    """The solid inside the mesh of a file (STL, OBJ, PLY, …), read by trimesh; `pip install kinetree[mesh]`.
+    """The solid inside the mesh of a file (STL, OBJ, PLY, …), read by trimesh; `pip install 'kinetree[mesh]'`.
 
     Args:
         path: the file. If it contains a scene of several meshes, each must be closed; they are added up.
@@ -104,7 +104,7 @@ def mesh_file(
     try:
         import trimesh
     except ImportError:
-        raise MissingPackageError("reading mesh files needs trimesh: pip install kinetree[mesh]") from None
+        raise MissingPackageError("reading mesh files needs trimesh: pip install 'kinetree[mesh]'") from None
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"mesh_file takes the path of a mesh file, not {path!r:.60}")
     factor = positive("mesh file", "scale", scale)

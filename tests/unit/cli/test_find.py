@@ -10,6 +10,7 @@ def test_functions_then_pages(kinetree: Command) -> None:
     assert found.code == 0
     functions, pages, end = found.out.strip().split("\n\n")
     assert functions.splitlines()[0] == "kt.crba, kt.mass_matrix  M"
+    assert all("  " in line for line in kinetree("find", "mass", "matrix").out.partition("\n\n")[0].splitlines())
     assert len(functions.splitlines()) == len(pages.splitlines()) == 3
     assert pages.splitlines()[0].startswith("algorithms/mass_matrix.md  ")
     assert end.startswith("the pages are in ")

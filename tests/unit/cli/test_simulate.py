@@ -250,7 +250,7 @@ def test_without_matplotlib_the_numbers_are_written_and_the_reason_said(
     result = kinetree("simulate", "double_pendulum", *QUICK)
     assert result.code == 0
     assert (
-        "warning: double_pendulum.png was not written: drawing needs matplotlib: pip install kinetree[plot]"
+        "warning: double_pendulum.png was not written: drawing needs matplotlib: pip install 'kinetree[plot]'"
         in result.err
     )
     assert Path("double_pendulum.npz").is_file()

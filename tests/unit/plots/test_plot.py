@@ -179,6 +179,6 @@ def test_long_motions_are_thinned_but_keep_their_end(tmp_path: Path) -> None:
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     motion = short_motion("double_pendulum")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingPackageError, match=r"pip install kinetree\[plot\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'kinetree\[plot\]'"):
         plot(motion, tmp_path / "x")
     assert list(tmp_path.iterdir()) == []

@@ -231,7 +231,7 @@ def test_a_mesh_file_that_holds_no_solid_is_refused_by_its_name(tmp_path: Path) 
 
 def test_a_mesh_file_asks_for_trimesh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    with pytest.raises(MissingPackageError, match=r"pip install kinetree\[mesh\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'kinetree\[mesh\]'"):
         kt.solids.mesh_file(tmp_path / "any.stl", mass=1.0)
 
 

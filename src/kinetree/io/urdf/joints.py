@@ -132,7 +132,7 @@ def _limits(
         if bounded:
             builder.suspect(
                 joint,
-                f"joint {name!r} is {joint.attributes['type']} but has no <limit>; it is loaded without limits",
+                f"joint {name!r} is {joint.attributes['type']} but has no <limit>, so it has no limits",
                 "missing-limits",
                 repair="it has no limits",
             )

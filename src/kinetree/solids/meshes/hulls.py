@@ -86,7 +86,7 @@ def convex_hull(where: object, vertices: _Floats, most_vertices: int = -1) -> ND
         from scipy.spatial import ConvexHull, QhullError
     except ImportError:
         raise MissingPackageError(
-            f"{where}: the convex hull of a mesh needs SciPy: pip install kinetree[mesh]"
+            f"{where}: the convex hull of a mesh needs SciPy: pip install 'kinetree[mesh]'"
         ) from None
     check_thickness(where, vertices)
     options = "Qt" if most_vertices < 0 else f"Qt Q9 TA{most_vertices - 4}"
