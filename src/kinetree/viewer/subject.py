@@ -133,7 +133,10 @@ def subject_of(
         return Subject(shown, place, (), Batch(len(place), samples), on, _single_values(function, shown, parameters))
     given = list(shown) if isinstance(shown, list | tuple) else [shown]
     if not given or not all(hasattr(one, "q_names") and hasattr(one, "time") for one in given):
-        raise OptionError(f"{function} takes a robot, a motion, or a list of at least one motion, not {shown!r:.60}")
+        raise OptionError(
+            f"{function} takes a robot (kt.load), a motion (kt.simulate, kt.load_trajectory), or a list of at least "
+            f"one motion, not {shown!r:.60}"
+        )
     if q is not None:
         raise OptionError(f"{function}: q is where a robot at rest is; a motion has its own configurations")
     motions = [Frames(one, robot_of(function, one, robot)) for one in given]

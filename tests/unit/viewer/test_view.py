@@ -344,8 +344,8 @@ def test_what_is_not_drawn_is_listed(tmp_path: Any) -> None:
         (ARM, {"shapes": "all"}, "view: shapes is 'visual', 'collision', 'both', not 'all'"),
         (ARM, {"samples": "all"}, "view: samples is 'one', 'ghosts', 'side by side', not 'all'"),
         (ARM, {"show": ["frame"]}, "view: show takes .*, not 'frame'"),
-        ([], {}, "view takes a robot, a motion, or a list of at least one motion"),
-        (3.0, {}, "view takes a robot, a motion, or a list of at least one motion, not 3.0"),
+        ([], {}, r"or a list of at least one motion, not \[\]"),
+        ("run.npz", {}, r"a motion \(kt.simulate, kt.load_trajectory\), or a list .*, not 'run.npz'"),
     ],
 )
 def test_what_cannot_be_viewed(shown: Any, options: dict[str, Any], sentence: str) -> None:
