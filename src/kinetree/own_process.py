@@ -157,7 +157,7 @@ def _answer() -> None:
     """The other process: read the request from standard input, and write the answer to standard output."""
     output, sys.stdout = os.fdopen(os.dup(1), "wb"), sys.stderr  # the function may print
     parent, in_background, seconds, memory = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with, args=(parent, os.getppid()), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     if in_background and sys.platform != "win32":
         os.nice(_NICE)
     function, arguments = json.loads(sys.stdin.buffer.read())
@@ -166,7 +166,7 @@ def _answer() -> None:
     os._exit(0)
 
 
-def _end_with(asking: int, parent: int) -> None:
+def _end_with(asking: int) -> None:
     """End this process when its parent has ended; that is usually the process that asks."""
     if sys.platform == "win32":  # the parent may be the launcher of an environment, and has its number even when dead
         import _winapi
@@ -174,6 +174,7 @@ def _end_with(asking: int, parent: int) -> None:
         with contextlib.suppress(OSError):  # no process has the number any more
             _winapi.WaitForSingleObject(_winapi.OpenProcess(_winapi.SYNCHRONIZE, False, asking), _winapi.INFINITE)
     else:
+        parent = os.getppid()
         while os.getppid() == parent and (parent != 1 or asking == 1):
             time.sleep(_LOOKS_FOR_PARENT)
     os._exit(1)

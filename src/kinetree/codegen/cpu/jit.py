@@ -43,8 +43,12 @@ def compile_module(text: str, target: Target | None = None, *, optimized: bool =
     import llvmlite.binding as llvm
 
     learn(characters=len(text))
-    machine = (target or host()).machine(optimized=optimized)
-    object_code: bytes = machine.emit_object(llvm.parse_assembly(text))
+    target = target or host()
+    module = llvm.parse_assembly(text)
+    if "windows" in target.triple:  # LLVM's linker ends the process if a table of unwinding is below the code in memory
+        for function in module.functions:
+            function.add_function_attribute("nounwind")
+    object_code: bytes = target.machine(optimized=optimized).emit_object(module)
     return object_code
 
 
