@@ -232,6 +232,8 @@ def _target(path: Path) -> str | None:
         target = os.path.realpath(path)
         folder = os.path.dirname(target)
         if not os.path.isdir(folder):
+            if os.path.exists(folder):  # on Windows a file below a file is missing, like any other
+                raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
             raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}; make the folder {folder} first") from None
         return target
     if stat.S_ISDIR(mode):

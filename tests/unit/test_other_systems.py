@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import io
 import ntpath
 import os
 import struct
@@ -19,6 +20,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import own_process
+from kinetree.cli.output import output_console
 from kinetree.codegen.cpu import jit
 from kinetree.codegen.cpu.jit import assemble, compile_module
 from kinetree.codegen.cpu.module import emit
@@ -131,6 +133,29 @@ def test_files_are_replaced_after_they_were_closed(tmp_path: Path) -> None:
     with path.open("rb"), pytest.raises(SaveError, match="used by another process"):
         write_file(path, lambda file: file.write(b"three"))
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_file_below_a_file_is_reported_where_the_system_only_misses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def misses(path: Path) -> None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("kinetree.files._stat", misses)
+    with pytest.raises(SaveError, match="Not a directory"):
+        write_file(tmp_path / "file" / "x", lambda file: file.write(b"one"))
+
+
+def test_a_reader_that_has_left_is_noticed_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Left(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(sys, "stdout", Left())
+    with pytest.raises(BrokenPipeError):
+        output_console().print("text")
 
 
 @linux

@@ -6,6 +6,7 @@ consoles, `complain` for errors, and `print_json`.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -73,6 +74,8 @@ class _Console(Console):
         except BrokenPipeError:
             raise
         except OSError as error:
+            if sys.platform == "win32" and error.errno == errno.EINVAL:  # as its C library reports it
+                raise BrokenPipeError from error
             raise OSError(error.errno, f"standard output cannot be written: {reason(error)}") from error
 
     def on_broken_pipe(self) -> NoReturn:
