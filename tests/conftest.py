@@ -51,8 +51,9 @@ class _Missing(ModuleType):
         pytest.skip(f"{self.__name__} is not installed", allow_module_level=True)
 
 
-if sys.platform == "win32" and find_spec("pinocchio") is None:  # PyPI has no builds for Windows
-    sys.modules["pinocchio"] = _Missing("pinocchio")
+for missing in ("pinocchio", "coal"):
+    if sys.platform == "win32" and find_spec(missing) is None:  # PyPI has no builds for Windows
+        sys.modules[missing] = _Missing(missing)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

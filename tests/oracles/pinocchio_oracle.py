@@ -8,6 +8,7 @@ it, as the file has it, so it is added here.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -19,11 +20,9 @@ __all__ = ["PinocchioOracle"]
 
 Array = NDArray[np.float64]
 
-_EXPRESSIONS = {
-    "local": pin.ReferenceFrame.LOCAL,
-    "world": pin.ReferenceFrame.WORLD,
-    "local_world_aligned": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
-}
+
+def reference_frame(expressed_in: str) -> Any:
+    return getattr(pin.ReferenceFrame, expressed_in.upper())
 
 
 class PinocchioOracle:
@@ -89,17 +88,21 @@ class PinocchioOracle:
         return self.data.oMf[self._frame(frame)].homogeneous
 
     def frame_jacobian(self, q: Array, *, frame: str, expressed_in: str) -> Array:
-        J = pin.computeFrameJacobian(self.model, self.data, self._q(q), self._frame(frame), _EXPRESSIONS[expressed_in])
+        J = pin.computeFrameJacobian(
+            self.model, self.data, self._q(q), self._frame(frame), reference_frame(expressed_in)
+        )
         return J[:, self._order]
 
     def frame_velocity(self, q: Array, v: Array, *, frame: str, expressed_in: str) -> Array:
         pin.forwardKinematics(self.model, self.data, self._q(q), self._v(v))
-        return pin.getFrameVelocity(self.model, self.data, self._frame(frame), _EXPRESSIONS[expressed_in]).vector.copy()
+        return pin.getFrameVelocity(
+            self.model, self.data, self._frame(frame), reference_frame(expressed_in)
+        ).vector.copy()
 
     def frame_acceleration(self, q: Array, v: Array, qdd: Array, *, frame: str, expressed_in: str, kind: str) -> Array:
         pin.forwardKinematics(self.model, self.data, self._q(q), self._v(v), self._v(qdd))
         ask = pin.getFrameAcceleration if kind == "spatial" else pin.getFrameClassicalAcceleration
-        return ask(self.model, self.data, self._frame(frame), _EXPRESSIONS[expressed_in]).vector.copy()
+        return ask(self.model, self.data, self._frame(frame), reference_frame(expressed_in)).vector.copy()
 
     # -- energy
 

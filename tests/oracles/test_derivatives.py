@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import kinetree as kt
 from tests.oracles.agreement import on_floats, random_states
-from tests.oracles.pinocchio_oracle import _EXPRESSIONS, PinocchioOracle
+from tests.oracles.pinocchio_oracle import PinocchioOracle, reference_frame
 from tests.oracles.test_pinocchio import BASES, COMPILED, EACH_KIND, EXPRESSIONS
 from tests.robots import load_robot, robot_path
 
@@ -78,7 +78,7 @@ class DerivativesOracle(PinocchioOracle):
         """
         args = self._q(q), self._v(v), self._v(qdd)
         pin.computeForwardKinematicsDerivatives(self.model, self.data, *args)
-        number, axes = self._frame(frame), _EXPRESSIONS[expressed_in]
+        number, axes = self._frame(frame), reference_frame(expressed_in)
         pin.updateFramePlacements(self.model, self.data)
         velocity = pin.getFrameVelocityDerivatives(self.model, self.data, number, axes)
         acceleration = pin.getFrameAccelerationDerivatives(self.model, self.data, number, axes)

@@ -24,6 +24,7 @@ from kinetree.cli.output import output_console
 from kinetree.codegen.cpu import jit
 from kinetree.codegen.cpu.jit import assemble, compile_module
 from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.kept import identity
 from kinetree.codegen.kept.cache import Cache
 from kinetree.codegen.llvm.precision import F64
 from kinetree.codegen.llvm.target import Target
@@ -121,6 +122,19 @@ def test_code_for_macos_reaches_functions_however_far_away_they_are() -> None:
 
 
 # -- open files
+
+
+def test_source_is_known_where_open_files_have_another_time_of_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = tmp_path / "source.py", os.fstat
+    path.write_text("x = 1")
+
+    def fstat(file: int) -> Any:  # as CPython 3.12 has it on Windows
+        return SimpleNamespace(st_size=real(file).st_size, st_mtime=real(file).st_mtime, st_ctime=time.time() + 9.0)
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert identity._read(str(path)) == (b"x = 1", identity._state(os.stat(path)))
 
 
 @linux

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ __all__ = ["ROBOT", "ResultFolder", "is_count"]
 
 ROBOT = "robot.json"
 _LOCK = "writing.lock"
-_PLAIN = " ,:@()[]+="
+_PLAIN = " ,@()[]+="
 """Characters of names that folders have, too, in addition to letters, digits and ".-_~"."""
 
 
@@ -150,6 +151,5 @@ def is_count(n: Any, least: int = 1) -> bool:
 
 
 def _folder_name(name: str) -> str:
-    """A name as that of a folder that is neither hidden nor outside."""
-    found = quote(name, safe=_PLAIN)
-    return f"%2E{found[1:]}" if found.startswith(".") else found
+    """A name as that of a folder that is neither hidden nor outside; Windows drops dots and spaces at its end."""
+    return re.sub(r"^\.|[. ]$", lambda found: f"%{ord(found[0]):02X}", quote(name, safe=_PLAIN))

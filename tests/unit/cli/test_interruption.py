@@ -24,7 +24,8 @@ from kinetree.sim.stepper import Stepper
 
 from .conftest import Command
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a process of Windows cannot send itself signals")
+if sys.platform == "win32":
+    pytest.skip("a process of Windows cannot send itself signals", allow_module_level=True)
 
 WORDS = {signal.SIGINT: (130, "interrupted"), signal.SIGTERM: (143, "terminated"), signal.SIGHUP: (129, "hung up")}
 RUN = ("simulate", "double_pendulum", "--q", "1,0.5", "--duration", "0.02", "--out", "run")

@@ -47,10 +47,12 @@ def test_xarray_reads_a_study(tmp_path: Path) -> None:
 
 def test_names_of_arrays_stay_inside_their_folder(tmp_path: Path) -> None:
     folder = StudyFolder(tmp_path)
-    names = ["..", ".hidden", "a/b", "frame.hand [left], 1", "ärm"]
+    names = ["..", ".hidden", "a/b", "rest.", "a:b ", "frame.hand [left], 1", "ärm"]
     for name in names:
         place = folder.place("results", name)
         assert place.resolve().parent == tmp_path / "results"
+        assert not set(place.name) & set('\\/:*?"<>|')  # these Windows refuses
+        assert not place.name.endswith((".", " "))  # and these it drops
         StoredArray.made(place, (1,), 1, np.float64, ("sample",))
     assert folder.names("results") == sorted(names)
 
