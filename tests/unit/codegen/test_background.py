@@ -326,6 +326,7 @@ def test_an_interrupt_ends_the_program_and_not_what_it_compiles(tmp_path: Path) 
     assert all(line.startswith("compiling ") for line in warned.splitlines())  # on a busy machine
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_children_of_a_fork_have_the_optimised_code_as_well() -> None:
     text = (
         "children = []\n"
@@ -342,6 +343,7 @@ def test_children_of_a_fork_have_the_optimised_code_as_well() -> None:
     assert done.stdout == "True [0, 0, 0]\n", done.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_child_without_a_cache_starts_a_worker_of_its_own() -> None:
     text = (
         "child = os.fork()\n"
@@ -438,6 +440,7 @@ def test_a_claim_of_another_process_holds_nothing_else_up(monkeypatch: pytest.Mo
     assert until(lambda: waits.__self__.optimized)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file stays there")
 def test_a_claim_ends_with_its_time(tmp_path: Path) -> None:
     folder = cache.Cache(tmp_path)
     first = folder.claim(bytes(32))
