@@ -134,6 +134,7 @@ def test_source_is_known_where_open_files_have_another_time_of_change(
         return SimpleNamespace(st_size=real(file).st_size, st_mtime=real(file).st_mtime, st_ctime=time.time() + 9.0)
 
     monkeypatch.setattr(os, "fstat", fstat)
+    monkeypatch.setattr(sys, "platform", "win32")
     assert identity._read(str(path)) == (b"x = 1", identity._state(os.stat(path)))
 
 

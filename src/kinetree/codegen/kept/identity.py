@@ -139,9 +139,9 @@ def _read(path: str) -> tuple[bytes, _State]:
     file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         text = os.read(file, os.fstat(file).st_size)
+        found = os.stat(path) if sys.platform == "win32" else os.fstat(file)  # there fstat has another time since 3.12
     finally:
         os.close(file)
-    found = os.stat(path)  # as of all files; on Windows `os.fstat` has another time since Python 3.12
     if len(text) != found.st_size:
         raise OSError(f"{path} is being written")
     return text, _state(found)
