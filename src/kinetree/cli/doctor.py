@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+import kinetree as kt
 from kinetree.cli import options
 from kinetree.cli.cache import contents
 from kinetree.cli.output import print_json, print_lines
@@ -39,12 +40,15 @@ def doctor(as_json: options.Json = False) -> None:
 def facts() -> dict[str, Any]:
     """Everything that `kinetree doctor` prints, by name."""
     import platform  # here, as all that takes long to import and that no other command needs
-    from importlib.metadata import requires
+    from importlib.metadata import PackageNotFoundError, requires
 
+    required = None
+    with suppress(PackageNotFoundError):  # kinetree is not installed, but on sys.path
+        required = requires("kinetree")
     names = [name for name in sorted(os.environ) if name.startswith("KINETREE_")]
-    optional = sorted({match[1] for x in requires("kinetree") or () if (match := _OPTIONAL.match(x))})
+    optional = sorted({match[1] for x in required or () if (match := _OPTIONAL.match(x))})
     found = {
-        **{name: _version(name) for name in ("kinetree", "numpy", "llvmlite")},
+        "kinetree": kt.__version__, **{name: _version(name) for name in ("numpy", "llvmlite")},
         "python": f"{platform.python_implementation()} {platform.python_version()}, {platform.architecture()[0]}",
         "system": platform.platform(), "processor": _processor(), "cores": available_cores(),
         "memory_bytes": available_memory(), "cache": contents(), "environment": {x: os.environ[x] for x in names},

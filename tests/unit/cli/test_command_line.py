@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,14 @@ def test_the_doctor_reports_a_machine_without_the_compiler(kinetree: Command, mo
     assert result.code == 1
     assert result.out.count("no library of LLVM") == 2
     assert "works no" in result.out
+
+
+def test_the_doctor_reports_sources_that_are_not_installed(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on PYTHONPATH: there is no metadata."""
+
+    def missing(name: str) -> Any:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.distribution", missing)
+    result = kinetree("doctor", "--json")
+    assert (result.code, json.loads(result.out)["kinetree"]) == (0, kt.__version__)
