@@ -196,7 +196,7 @@ def test_every_public_name_has_a_docstring(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ON_ROBOTS)
-def test_a_function_of_motion_tells_its_shapes_errors_source_and_an_example(name: str) -> None:
+def test_a_function_of_motion_documents_its_shapes_errors_source_and_an_example(name: str) -> None:
     text = inspect.getdoc(FUNCTIONS[name]) or ""
     for part in ("Args:", "Returns:", "Raises:", "Source:", ">>> ", "(…"):
         assert part in text, part
@@ -266,6 +266,6 @@ def test_rooms_that_draw_are_attributes_before_they_are_imported() -> None:
     assert done.stdout.split() == ["looks_of", "Viewer"]
 
 
-def test_a_name_that_there_is_not_is_told() -> None:
+def test_an_unknown_name_is_reported() -> None:
     with pytest.raises(AttributeError, match="module 'kinetree' has no attribute 'rendr'"):
         kt.rendr  # type: ignore[attr-defined]  # noqa: B018

@@ -1,4 +1,4 @@
-"""Type checkers tell a motion from a force inside an algorithm, and know the types of all that users can reach."""
+"""Type checkers distinguish motions from forces inside algorithms, and know the types of all that users can reach."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_several_threads_at_once_have_memory_of_their_own() -> None:
         assert all(all(right) for right in pool.map(work, range(4)))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads its own size as Linux tells it")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads its own size as Linux reports it")
 def test_kernels_that_are_dropped_leave_no_memory_behind() -> None:
     target = host()
     code = compile_module(emit(SUMS, F64, target), target)

@@ -1,4 +1,4 @@
-"""Files that are mended while they are read: what was done is told, and nothing else is changed."""
+"""Files that are repaired while they are read: each repair is reported, and nothing else is changed."""
 
 from __future__ import annotations
 

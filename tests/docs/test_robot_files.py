@@ -34,9 +34,9 @@ def test_every_wheel_is_there_and_adds_up() -> None:
 
 def test_equal_rows_are_equal_and_others_have_a_reason() -> None:
     for name in WHEELS:
-        for file, *_, masses, placements, M, bias, told in rows(f"\n## {name} "):
-            assert told, file
-            if told == "equal":
+        for file, *_, masses, placements, M, bias, reason in rows(f"\n## {name} "):
+            assert reason, file
+            if reason == "equal":
                 assert all(float(error or 0.0) <= EXACT for error in (masses, placements, M, bias)), file
 
 

@@ -264,7 +264,7 @@ def test_what_is_wrong_in_a_tag_is_shown(tmp_path: Path, new: str, message: str)
 
 @pytest.mark.parametrize("name", ["arm", "tool"])
 def test_bytes_that_are_not_utf8_are_named_as_such(tmp_path: Path, name: str) -> None:
-    """In the first tag, too, which tells the format."""
+    """In the first tag, too, which determines the format."""
     path = tmp_path / "arm.urdf"
     path.write_bytes(ARM.replace(f'"{name}"', f'"{name}é"').encode("latin-1"))
     with pytest.raises(
@@ -278,7 +278,7 @@ def test_bytes_that_are_not_utf8_are_named_as_such(tmp_path: Path, name: str) ->
 
 @pytest.mark.parametrize("text", [ARM, ARM.replace("<robot ", f"<!--{'x' * 2**20}--><robot ")])
 def test_the_limits_of_a_file_are_checked_once(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the beginning does not tell the format."""
+    """Unless the beginning does not show the format."""
     path = write(tmp_path, text)
     checks: list[int] = []
     monkeypatch.setattr("kinetree.io.document._check_limits", lambda _, data: checks.append(len(data)))

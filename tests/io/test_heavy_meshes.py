@@ -114,19 +114,19 @@ def test_instances_of_large_geometries_have_a_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stride", ["0", "-3", "x", "1e3", "99999999999"])
-def test_a_stride_that_is_none_is_told(stride: str, tmp_path: Path) -> None:
+def test_an_invalid_stride_is_reported(stride: str, tmp_path: Path) -> None:
     accessor = f'<technique_common><accessor source="#p" stride="{stride}"/></technique_common>'
     with pytest.raises(ModelError, match=r'<accessor stride=".*"> must be a whole number from 1 to 1,000'):
         file_mesh(dae(tmp_path, '<node><instance_geometry url="#g"/></node>', accessor=accessor), 1000)
 
 
-def test_an_offset_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_invalid_offset_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r'<input offset="-1"> must be a whole number from 0'):
         file_mesh(dae(tmp_path, '<node><instance_geometry url="#g"/></node>', offset="-1"), 1000)
 
 
 @pytest.mark.parametrize("encoding", ["utf-99", "utf-7", "hex", "x" * 100])
-def test_an_encoding_that_nobody_knows_is_told(encoding: str, tmp_path: Path) -> None:
+def test_an_unknown_encoding_is_reported(encoding: str, tmp_path: Path) -> None:
     path = dae(tmp_path, '<node><instance_geometry url="#g"/></node>')
     path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>{path.read_text()}')
     with pytest.raises(ModelError, match="the file is not XML"):

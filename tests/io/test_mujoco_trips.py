@@ -32,7 +32,7 @@ def test_mujoco_computes_the_same_of_the_original_file(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
-def test_the_one_robot_that_mjcf_cannot_hold_is_told() -> None:
+def test_the_one_robot_that_mjcf_cannot_hold_is_reported() -> None:
     result = trip(load_robot("romeo_small", mimic=True), samples=1)
     assert result.beside_robot is not None
     assert result.beside_robot.mass_matrix > 1e-3

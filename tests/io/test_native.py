@@ -116,7 +116,7 @@ def test_a_file_that_is_no_robot_is_refused_with_its_name(tmp_path: Path, text: 
         kt.load(path)
 
 
-def test_a_mistake_is_told_with_file_and_place(arm: Path) -> None:
+def test_a_mistake_is_reported_with_file_and_place(arm: Path) -> None:
     arm.write_text(arm.read_text().replace('"parent": "base"', '"parent": "bass"'))
     with pytest.raises(
         kt.errors.ModelError,
@@ -125,7 +125,7 @@ def test_a_mistake_is_told_with_file_and_place(arm: Path) -> None:
         kt.load(arm)
 
 
-def test_a_file_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(kt.errors.SaveError, match="cannot be written: No such file or directory"):
         kt.save(kt.zoo.load("arm6"), tmp_path / "no" / "arm.json")
     with pytest.raises(kt.errors.DTypeError, match="save takes the path of a file, not int"):

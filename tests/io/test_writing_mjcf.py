@@ -207,12 +207,12 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 @pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", LOSSES)
 def test_what_mjcf_cannot_hold_is_refused(what: str) -> None:
-    kind, options, told = LOSSES[what]
+    kind, options, message = LOSSES[what]
     robot = one_joint(kind, **options)
     text, losses = written(robot, "mjcf")
     assert losses.impossible == []
     assert len(losses.lost) == 1
-    assert told in losses.lost[0]
+    assert message in losses.lost[0]
     with pytest.raises(kt.errors.ModelError, match="cannot be written as MJCF without loss:\n"):
         kt.to_text(robot, "mjcf")
     mujoco.MjModel.from_xml_string(text)
@@ -341,8 +341,8 @@ IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 @pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", IMPOSSIBLE)
 def test_what_mujoco_refuses_is_refused_even_with_losses(what: str) -> None:
-    kind, options, told = IMPOSSIBLE[what]
-    with pytest.raises(kt.errors.ModelError, match=told):
+    kind, options, message = IMPOSSIBLE[what]
+    with pytest.raises(kt.errors.ModelError, match=message):
         kt.to_text(one_joint(kind, **options), "mjcf", lossy=True)
 
 

@@ -315,10 +315,10 @@ LOST = {
 
 @pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", LOST)
-def test_records_that_mjcf_cannot_hold_are_told(what: str) -> None:
-    extras, told = LOST[what]
+def test_records_that_mjcf_cannot_hold_are_reported(what: str) -> None:
+    extras, message = LOST[what]
     lost = [sentence for sentence in losses_of(extras) if "choice of motors" not in sentence]
-    assert any(told in sentence for sentence in lost), lost
+    assert any(message in sentence for sentence in lost), lost
 
 
 def test_actuators_of_a_joint_that_is_taken_apart_are_lost() -> None:
@@ -327,8 +327,8 @@ def test_actuators_of_a_joint_that_is_taken_apart_are_lost() -> None:
     builder.add_body("tip", Inertia.from_com(1.0, Vec3.zero(), Sym3(0.2, 0.25, 0.3, 0.0, 0.0, 0.0)))
     builder.add_joint("u", kt.joints.Universal([1, 0, 0], [0, 1, 0]), "world", "tip")
     robot = builder.build()
-    told = losses_of(Extras(actuators=(Actuator("m", "joint", "u"),)), robot)
-    assert told == ["actuator 'm' is left out: there is no joint 'u' in the file"]
+    losses = losses_of(Extras(actuators=(Actuator("m", "joint", "u"),)), robot)
+    assert losses == ["actuator 'm' is left out: there is no joint 'u' in the file"]
 
 
 def test_what_actuators_add_to_joints_is_not_written_twice(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_robot_that_sdf_can_hold_comes_back(robot: kt.Model) -> None:
 
 @law(12)
 @given(trees())
-def test_any_robot_comes_back_or_something_is_told(robot: kt.Model) -> None:
+def test_any_robot_comes_back_or_a_loss_is_reported(robot: kt.Model) -> None:
     _, losses = written(robot, "sdf")
     if not (losses.lost or losses.changed or losses.impossible):
         assert differences(robot, came_back(robot, ".sdf"))[0] <= BY_ANGLES
@@ -172,10 +172,10 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 @pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", LOSSES)
 def test_what_sdf_cannot_hold_is_refused(what: str) -> None:
-    kind, options, told = LOSSES[what]
+    kind, options, message = LOSSES[what]
     robot = one_joint(kind, **options)
     assert len(losses_of(robot)) == 1
-    assert told in losses_of(robot)[0]
+    assert message in losses_of(robot)[0]
     with pytest.raises(kt.errors.ModelError, match="cannot be written as SDF without loss:\n"):
         kt.to_text(robot, "sdf")
 
@@ -257,11 +257,11 @@ def test_names_that_sdf_has_no_place_for_are_refused(robot: str, body: str, mess
         kt.to_text(builder.build(), "sdf", lossy=True)
 
 
-def test_what_only_has_another_form_is_told_and_written() -> None:
+def test_changes_of_form_are_reported_and_written() -> None:
     shapes = [Geometry("visual", "box", (1.0, 2.0, 3.0), TURNED, name) for name in ("", "a", "a", "visual")]
     robot = one_joint(kt.joints.Placed(TURN, TURNED, TURNED), root="base", geometry=shapes)
     changed = written(robot, "sdf")[1].changed
-    assert sorted(told.split("'")[1] for told in changed) == ["base", "j", "tip", "tip"]
+    assert sorted(sentence.split("'")[1] for sentence in changed) == ["base", "j", "tip", "tip"]
     again = came_back(robot, ".sdf")
     assert [shape.name for shape in again.bodies["tip"].geometry] == ["visual_2", "a", "a_2", "visual"]
     assert again.root == "world"
@@ -305,7 +305,7 @@ def test_what_is_on_the_world_is_lost_in_words() -> None:
     builder.add_frame("camera", "world", TURNED)
     robot = builder.build()
     for words in ("shapes of the world (a plane)", "frame 'camera' is on the world", "body 'world' has mass"):
-        assert any(words in told for told in losses_of(robot))
+        assert any(words in loss for loss in losses_of(robot))
     again = came_back(robot, ".sdf", lossy=True)
     assert again.floating_base
     assert list(again.bodies) == ["ball"]
@@ -413,7 +413,7 @@ NO_GEARS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("what", NO_GEARS)
 def test_couplings_that_no_gearbox_is_are_lost(what: str) -> None:
-    options, told = NO_GEARS[what]
+    options, message = NO_GEARS[what]
     (lost,) = losses_of(gears(TREES["both on one body"], **options))
     assert "coupling 'gears'" in lost
-    assert told in lost
+    assert message in lost

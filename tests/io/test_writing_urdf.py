@@ -141,15 +141,15 @@ LOSSES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("what", LOSSES)
 def test_what_urdf_cannot_hold_is_refused_and_lost_only_if_asked(what: str, tmp_path: Path) -> None:
-    options, told = LOSSES[what]
+    options, message = LOSSES[what]
     robot = one_joint(kt.Revolute([0, 0, 1]), **options)
     path = tmp_path / "robot.urdf"
     with pytest.raises(
-        kt.errors.ModelError, match=rf"^'one joint' cannot be written as URDF without loss:\n  {told}.*[^.]\n"
+        kt.errors.ModelError, match=rf"^'one joint' cannot be written as URDF without loss:\n  {message}.*[^.]\n"
     ):
         kt.save(robot, path)
     assert not path.exists()
-    with pytest.warns(kt.errors.ModelWarning, match=told) as warned:
+    with pytest.warns(kt.errors.ModelWarning, match=message) as warned:
         kt.save(robot, path, lossy=True)
     assert len(warned) == 1
     assert warned[0].filename == __file__
@@ -176,8 +176,8 @@ OTHER_LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("what", OTHER_LOSSES)
 def test_numbers_of_some_kinds_are_lost(what: str) -> None:
-    kind, options, told = OTHER_LOSSES[what]
-    with pytest.raises(kt.errors.ModelError, match=told):
+    kind, options, message = OTHER_LOSSES[what]
+    with pytest.raises(kt.errors.ModelError, match=message):
         kt.to_text(one_joint(kind, **options), "urdf")
 
 

@@ -146,7 +146,7 @@ def test_a_geared_rotor_pushes_on_its_carrier_whether_its_joint_is_prescribed_or
 
 @law()
 @given(data=st.data())
-def test_a_floating_base_feels_no_force_while_its_joints_do_as_they_are_told(data: st.DataObject) -> None:
+def test_a_floating_base_feels_no_force_while_its_joints_have_given_accelerations(data: st.DataObject) -> None:
     robot, s = data.draw(moving_trees(floating=True))
     f_ext = {"tool": data.draw(wrenches())}
     qdd, tau = reference(kt.dynamics.floating_inverse_dynamics, robot, s.q, s.v, s.qdd, f_ext=f_ext)

@@ -279,7 +279,7 @@ def test_a_falling_robot_feels_no_gravity_whichever_way_it_points() -> None:
 
 
 def test_turning_gravity_with_the_base_changes_nothing() -> None:
-    """The first joint's placement turned by R, and gravity too: the arm cannot tell."""
+    """The first joint's placement turned by R, and gravity too: the arm cannot notice."""
     robot = kt.zoo.load("arm7")
     first = f"joint.{next(iter(robot.joints))}.placement"
     kernel = batch_function(program_of(kt.aba, robot, ["gravity", first]))

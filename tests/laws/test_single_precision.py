@@ -1,4 +1,4 @@
-"""float32 results are those of float64 but for a few roundings; docs/float32.md tells users how few."""
+"""float32 results equal those of float64 except for a few roundings, whose size docs/float32.md gives."""
 
 from __future__ import annotations
 

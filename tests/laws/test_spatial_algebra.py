@@ -297,6 +297,6 @@ def test_the_exponential_map_and_its_derivatives_lose_no_digits_at_any_angle(ang
 def test_the_logarithm_of_a_rotation_matrix_loses_no_digits_at_any_angle(
     axis: tuple[float, float, float], angle: float
 ) -> None:
-    """Up to half a turn, where what tells one direction from the other vanishes."""
+    """Up to half a turn, where the difference between the two directions vanishes."""
     w = Vec3(*(angle * x for x in axis))
     np.testing.assert_allclose(rotation_log(rotation_exp(w)).components(), w.components(), rtol=0.0, atol=2e-15)

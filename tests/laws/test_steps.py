@@ -95,7 +95,7 @@ SCENES = {"pendulum": kt.zoo.load("double_pendulum"), "ball": ball_on_the_ground
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("scene", SCENES)
-def test_what_a_step_tells_of_its_contacts_changes_no_bit_of_its_state(scene: str, integrator: Any) -> None:
+def test_contact_reports_of_a_step_change_no_bit_of_its_state(scene: str, integrator: Any) -> None:
     robot, rng = SCENES[scene], np.random.default_rng(1)
     q, v, tau = kt.contact.above_ground(robot, robot.neutral()), rng.normal(size=robot.nv), np.zeros((4, robot.nv))
     more: dict[str, Any] = {"integrator": integrator, "passive": True, "contact": True}
@@ -177,7 +177,7 @@ def test_divided_rollouts_under_programs_commands_and_forces_have_the_bits_of_si
 
     @kt.program(q=STIFF, t=(), last=STIFF.nv, row=())
     def held(q: Any, t: Any, last: Any, row: Any) -> Any:
-        return {"tau": 0.1 * np.sin(50.0 * t) - 0.03 * q + last, "last": 0.9 * last + row, "told": q + t}
+        return {"tau": 0.1 * np.sin(50.0 * t) - 0.03 * q + last, "last": 0.9 * last + row, "seen": q + t}
 
     more: dict[str, Any] = {"integrator": integrator, "f_ext": {"tool": [0.1, 0.2, -0.3, 0.0, 0.0, 0.01]}}
     rows = {"row": 1e-3 * rng.normal(size=steps_taken)}
@@ -187,21 +187,21 @@ def test_divided_rollouts_under_programs_commands_and_forces_have_the_bits_of_si
         assert motion.substeps > 1
         closed = kt.rollout(STIFF, q, v, held, DT, passive=True, **given)
         np.testing.assert_array_equal(closed.states, states_of(motion))
-        for name in ("told", "last"):
+        for name in ("seen", "last"):
             np.testing.assert_array_equal(closed.recorded[name], motion.recorded[name][:-1])
         again = kt.rollout(STIFF, q, v, motion.tau[:-1], DT, passive=True, **more)
         np.testing.assert_array_equal(again, closed.states)
 
     @kt.program(q=STIFF, t=())
     def smooth(q: Any, t: Any) -> Any:
-        return {"tau": 0.1 * np.sin(300.0 * t) - 0.03 * q, "told": q + t}
+        return {"tau": 0.1 * np.sin(300.0 * t) - 0.03 * q, "seen": q + t}
 
     if integrator == "rk4":
         given = {"integrator": integrator, "control_dt": "stages"}
         motion = kt.simulate(STIFF, q=q, v=v, tau=smooth, duration=steps_taken * DT, dt=DT, **given)
         closed = kt.rollout(STIFF, q, v, smooth, DT, steps=steps_taken, passive=True, **given)
         np.testing.assert_array_equal(closed.states, states_of(motion))
-        np.testing.assert_array_equal(closed.recorded["told"], motion.recorded["told"][:-1])
+        np.testing.assert_array_equal(closed.recorded["seen"], motion.recorded["seen"][:-1])
     servos = STIFF.with_servos(20.0, 10.0)
     ctrl = rng.normal(size=(steps_taken, STIFF.nv))
     motion = kt.simulate(servos, q=q, v=v, ctrl=ctrl, duration=steps_taken * DT, dt=DT, integrator=integrator)
@@ -254,12 +254,12 @@ def test_what_cannot_divide_steps_says_so(tmp_path: Path, monkeypatch: pytest.Mo
     def two_steps(q: Any, v: Any) -> Any:
         return kt.rollout(STIFF, q, v, tau, DT, **BY_RK4)
 
-    with pytest.warns(kt.errors.SimulationWarning, match=r"inside a program.* each row . times") as told:
+    with pytest.warns(kt.errors.SimulationWarning, match=r"inside a program.* each row . times") as warned:
         two_steps(q, v)
-    assert told[0].filename == __file__
-    with pytest.warns(kt.errors.SimulationWarning, match="a derivative of rollout takes steps as they are") as told:
+    assert warned[0].filename == __file__
+    with pytest.warns(kt.errors.SimulationWarning, match="a derivative of rollout takes steps as they are") as warned:
         kt.jvp(STIFF, kt.rollout, (q, v, tau, DT), {"v": v}, **BY_RK4)
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     kt.jvp(STIFF, kt.rollout, (q, v, np.repeat(tau, 4, axis=0), DT / 4), {"v": v}, **BY_RK4)  # as the warning advises
     kt.jvp(STIFF, kt.rollout, (q, v, tau, DT), {"v": v}, divide=False, **BY_RK4)
     with pytest.raises(kt.errors.OptionError, match="divide must be True or False"):

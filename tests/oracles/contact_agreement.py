@@ -132,7 +132,7 @@ class Beside:
         return seen
 
     def _without_contacts(self) -> list[set[int]]:
-        """Pairs of kinds of shapes for which there are no contacts yet, which must have been told."""
+        """Pairs of kinds of shapes for which there are no contacts yet, which must have been reported."""
         pairs = [one.name.split(", ") for one in self.soft.unsupported if one.what == "pair"]
         return [{self.shapes[name] for name in pair} for pair in pairs]
 

@@ -61,8 +61,8 @@ def compare(kinds: tuple[str, str], count: int, seed: int) -> None:
     expected = distances_of_coal(given, shapes)
     error = np.broadcast_to(point.distance, (count,)) - expected
     apart, shallow = expected > 0.0, abs(expected + 0.5 * SHALLOW) < 0.5 * SHALLOW
-    told = (given.positions[0] != given.positions[1]).any(axis=1)  # of coincident centres its depth is too small
-    deep = told & ~apart & ~shallow
+    distinct = (given.positions[0] != given.positions[1]).any(axis=1)  # of coincident centres its depth is too small
+    deep = distinct & ~apart & ~shallow
     assert apart.mean() > 0.2 < (~apart).mean()
     assert (np.abs(error[apart]) < TOLERANCE).mean() > 0.99  # now and then GJK ends early
     assert (error[shallow] > -TOLERANCE).mean() > 0.99

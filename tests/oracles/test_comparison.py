@@ -59,7 +59,7 @@ def test_mujoco_moves_as_kinetree_does_where_it_takes_the_file_as_it_is(file: st
 
 
 @pytest.mark.parametrize("file", [*UNREADABLE, *READ_OTHERWISE])
-def test_where_mujoco_does_not_the_reason_is_told(file: str) -> None:
+def test_differences_from_mujoco_have_reasons(file: str) -> None:
     found = compared(file, "mujoco").counterparts[0]
     assert found.unread or any("refuses the file as it is" in note for note in found.notes) or file in READ_OTHERWISE
     for difference in found.differences:

@@ -55,7 +55,7 @@ def test_sdf_files(name: str, tmp_path: Path) -> None:
     assert found.is_equal, found.text
 
 
-def test_its_refusals_and_warnings_are_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_its_errors_and_warnings_are_reported(capfd: pytest.CaptureFixture[str]) -> None:
     (refused,) = compared("talos_left_arm").counterparts
     assert refused.unread.startswith("drake cannot read it: Joint 'gripper_left_inner_double_joint' which has 0 DOF")
     (warned,) = compared("z1").counterparts

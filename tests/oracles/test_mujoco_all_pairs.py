@@ -90,8 +90,8 @@ def test_every_pair_that_touches_is_among_the_contacts(count: int, compiled: boo
         distances, pushes = forces.distances, forces.forces
     else:
         found = [on_numbers(CONTACT_FORCES, robot, [x, *still[:2].tolist()], contact=True) for x in q.tolist()]
-        told = np.reshape(found, (STATES, -1, 13))
-        distances, pushes = told[..., 0], told[..., 7:10]
+        rows = np.reshape(found, (STATES, -1, 13))
+        distances, pushes = rows[..., 0], rows[..., 7:10]
     pairs = kt.contact.contact_pairs(robot, contact=True)
     names = {frozenset((pair.first, pair.second)): pair.slots for pair in pairs}
     geoms = [model.geom(k).name for k in range(model.ngeom)]

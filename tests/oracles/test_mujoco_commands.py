@@ -40,6 +40,6 @@ def test_simulated_steps_are_mujoco_s(tmp_path: Path, integrator: str) -> None:
     np.testing.assert_allclose(found, states, rtol=0, atol=1e-11)
     if integrator == "rk4":  # MuJoCo's sensors and accelerations are those of its last stage
         return
-    told = np.hstack([motion.recorded["sensor.felt"], motion.recorded["sensor.all"]])
-    np.testing.assert_allclose(told[:-1], felt, rtol=0, atol=1e-11)
+    sensed = np.hstack([motion.recorded["sensor.felt"], motion.recorded["sensor.all"]])
+    np.testing.assert_allclose(sensed[:-1], felt, rtol=0, atol=1e-11)
     np.testing.assert_allclose(motion.qdd[:-1], accelerations, rtol=0, atol=1e-9)

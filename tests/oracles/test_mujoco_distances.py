@@ -25,13 +25,13 @@ def test_distances_are_those_of_mujoco(kinds: tuple[str, str]) -> None:
     distances = np.broadcast_to(point.distance, (COUNT,))
     on_a, on_b = (in_columns(end.components(), COUNT) for end in point.ends)
     expected, ends = (np.array(x) for x in zip(*(theirs.distance(given, n) for n in range(COUNT)), strict=True))
-    told = (given.positions[0] != given.positions[1]).any(axis=1)  # MuJoCo finds no depth of coincident centres
-    apart, shallow = expected > 0.0, told & (expected < 0.0) & (expected > -SHALLOW)
-    deep = told & (expected <= -SHALLOW)
+    distinct = (given.positions[0] != given.positions[1]).any(axis=1)  # MuJoCo finds no depth of coincident centres
+    apart, shallow = expected > 0.0, distinct & (expected < 0.0) & (expected > -SHALLOW)
+    deep = distinct & (expected <= -SHALLOW)
     assert min(apart.sum(), shallow.sum(), deep.sum()) > 20
     error = distances - expected
     assert np.abs(error[apart]).max() < 1e-7
-    assert error[told].max() < 1e-6  # never less deep
+    assert error[distinct].max() < 1e-6  # never less deep
     assert (np.abs(error[shallow]) < 1e-6).mean() > 0.96
     assert (np.abs(error[deep]) < 1e-6).mean() > EQUAL_WHEN_DEEP.get(kinds, 0.95)
     clear = expected > 0.01

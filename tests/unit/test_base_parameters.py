@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_and_another_the_same_up_to_rounding() -> N
     np.testing.assert_allclose(first.matrix, other.matrix, rtol=0.0, atol=1e-10)
 
 
-def test_angles_rounded_in_a_file_are_told_by_the_weakest_column() -> None:
+def test_angles_rounded_in_a_file_show_in_the_weakest_column() -> None:
     """Two parallel joints, and the same with one turned by a millionth: it shows, but hardly."""
 
     def robot(tilt: float) -> kt.Model:

@@ -227,7 +227,7 @@ def test_options_of_controllers_need_one() -> None:
             kt.rollout(ARM, np.zeros(7), np.zeros(7), np.zeros((5, 7)), DT, **{name: 5})
 
 
-def test_how_contacts_were_solved_is_told_and_warned_of() -> None:
+def test_contact_errors_are_reported_and_warned_of() -> None:
     builder = kt.ModelBuilder("slider")
     for name in ("ground", "cart"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
@@ -255,9 +255,9 @@ def test_how_contacts_were_solved_is_told_and_warned_of() -> None:
     with patch.dict(MOST_ERROR, float64=1e-18):
         with pytest.warns(
             kt.errors.SimulationWarning, match=r"rollout: the contacts of \d of 8 steps are not solved"
-        ) as told:
+        ) as warned:
             kt.rollout(robot, [1.001], [0.5], push, dt, **given)
-        assert told[0].filename == __file__
+        assert warned[0].filename == __file__
         with pytest.warns(
             kt.errors.SimulationWarning, match=r"^the contacts of \d of 9 rows are .* the worst is at t = 0.00"
         ):

@@ -46,8 +46,8 @@ def test_no_name_of_an_argument_is_taken() -> None:
     )  # fmt: skip
     for said in recorded(kept, state=dict.fromkeys(names[:4], 5.0)):
         assert all(said[name].tolist() == [10.0, 20.0, 40.0] for name in names[:4])
-    told = kt.program(lambda v: {"tau": -v, **dict.fromkeys(names, v[0] + 2.0)}, v=2)
-    for said in recorded(told):
+    output = kt.program(lambda v: {"tau": -v, **dict.fromkeys(names, v[0] + 2.0)}, v=2)
+    for said in recorded(output):
         assert all(said[name][0] == 2.0 for name in names)
 
 

@@ -25,7 +25,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("axes", [33, 40, 64])
 @pytest.mark.parametrize("name", CALLS)
-def test_more_than_32_axes_are_told(name: str, axes: int) -> None:
+def test_more_than_32_axes_are_reported(name: str, axes: int) -> None:
     with pytest.raises(kt.errors.ShapeError, match=rf"with at most 32 axes, not {axes}; give x\.reshape"):
         CALLS[name](np.zeros((1,) * (axes - 1) + (2,)))
 

@@ -82,7 +82,7 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
 
 @EVERY
 @pytest.mark.parametrize(("value", "words"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_with_an_array_is_told(take: Callable[[Any], Any], value: Any, words: list[str]) -> None:
+def test_faults_of_an_array_are_reported(take: Callable[[Any], Any], value: Any, words: list[str]) -> None:
     with pytest.raises(kt.KinetreeError) as caught:
         take(value)
     for word in words:

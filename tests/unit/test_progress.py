@@ -25,11 +25,11 @@ def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, patience: float, q
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "_PATIENCE", patience)
     monkeypatch.setattr(progress, "_BETWEEN", 0.0)
-    with progress.progress_bar("working", quiet=quiet) as tell:
-        if tell is None:
+    with progress.progress_bar("working", quiet=quiet) as report:
+        if report is None:
             return None
         for done in range(1001):
-            tell(done, 1000)
+            report(done, 1000)
     return screen.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""A robot given where something else belongs is told in a line, not by its whole description."""
+"""A robot given where something else belongs is described in a line, not in full."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def calls(function: Callable[..., Any]) -> Iterator[tuple[str, Callable[[], Any]
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function", (FUNCTIONS | METHODS).values(), ids=FUNCTIONS | METHODS)
 def test_no_message_holds_the_tree_of_a_robot(function: Callable[..., Any]) -> None:
-    told = {}
+    messages = {}
     for what, call in calls(function):
         try:
             call()
         except Exception as error:
-            told[what] = str(error)
-    assert {what: text for what, text in told.items() if "└" in text} == {}
+            messages[what] = str(error)
+    assert {what: text for what, text in messages.items() if "└" in text} == {}
 
 
 def test_names_of_parts() -> None:

@@ -28,18 +28,18 @@ def within(seconds: float, condition: Callable[[], object], tab: Tab) -> None:
         tab.page.wait_for_timeout(20)
 
 
-def told(tab: Tab) -> float:
-    """The time that the page tells, s."""
+def shown_time(tab: Tab) -> float:
+    """The time that the page shows, s."""
     found = re.search(r"t = ([\d.]+) s", tab.page.inner_text("body"))
     return float(found[1]) if found else -1.0
 
 
 def at_rest(tab: Tab) -> float:
-    """The time that the page tells once it tells the same for half a second."""
+    """The time that the page shows once it has not changed for half a second."""
     for _ in range(60):
-        before = told(tab)
+        before = shown_time(tab)
         tab.page.wait_for_timeout(500)
-        if told(tab) == before:
+        if shown_time(tab) == before:
             return before
     raise AssertionError("a motion that is paused goes on")
 
@@ -53,14 +53,14 @@ def test_buttons_and_a_push_with_the_mouse(browser: Opener) -> None:
         options: dict[str, Any] = {"q": [0.0, 0.0], "duration": 120.0, "view": viewer}
         thread = threading.Thread(target=lambda: found.append(kt.simulate(robot, **options)), daemon=True)
         thread.start()
-        within(60.0, lambda: told(tab) > 0.1, tab)
+        within(60.0, lambda: shown_time(tab) > 0.1, tab)
 
         tab.page.get_by_role("button", name="Pause").click()
         within(60.0, lambda: "paused" in tab.page.inner_text("body"), tab)
         paused = at_rest(tab)
         tab.page.get_by_role("button", name="step", exact=True).click()
-        within(60.0, lambda: told(tab) > paused, tab)
-        assert told(tab) - paused == pytest.approx(1.0 / 60.0, abs=2e-3)
+        within(60.0, lambda: shown_time(tab) > paused, tab)
+        assert shown_time(tab) - paused == pytest.approx(1.0 / 60.0, abs=2e-3)
 
         held = viewer.stages[0].placements[2] @ [0.0, 0.0, -0.25, 1.0]
         cursor = np.array([-0.6, 0.0, -0.6])
@@ -71,8 +71,8 @@ def test_buttons_and_a_push_with_the_mouse(browser: Opener) -> None:
         tab.page.mouse.move(column, row, steps=5)
         tab.page.wait_for_timeout(200)
         tab.page.evaluate(_GO_ON)  # the mouse is busy
-        begun = told(tab)
-        within(60.0, lambda: told(tab) > begun + 2.0, tab)
+        begun = shown_time(tab)
+        within(60.0, lambda: shown_time(tab) > begun + 2.0, tab)
         tab.page.mouse.up()
         tab.page.get_by_role("button", name="end", exact=True).click()
         thread.join(60.0)

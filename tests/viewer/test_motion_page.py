@@ -23,7 +23,7 @@ STEP = 0.05
 
 @pytest.fixture(scope="module")
 def motion() -> kt.Trajectory:
-    """A double pendulum that falls from nearly upright, in steps so long that rows can be told apart."""
+    """A double pendulum that falls from nearly upright, in steps so long that rows can be distinguished."""
     robot = kt.zoo.load("double_pendulum")
     return kt.simulate(robot, q=[2.0, 0.5], duration=1.0, dt=0.005, record=kt.sim.Recording(every=round(STEP / 0.005)))
 

@@ -75,7 +75,7 @@ def test_a_page_whose_scripts_fail_fails_the_test(browser: Opener, tmp_path: Pat
         tab.page.wait_for_load_state()
 
 
-def test_a_page_that_draws_nothing_is_told(browser: Opener, tmp_path: Path) -> None:
+def test_a_page_that_draws_nothing_is_reported(browser: Opener, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text("<html></html>")
     with browser.file(path) as tab, pytest.raises(AssertionError, match="nothing was drawn"):

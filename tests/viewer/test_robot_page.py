@@ -12,7 +12,7 @@ from scipy.ndimage import binary_erosion
 
 import kinetree as kt
 from kinetree.viewer import Viewer, view
-from tests.unit.viewer.pages import clicked, told
+from tests.unit.viewer.pages import clicked, descriptions
 from tests.viewer.browser import Opener, Tab
 from tests.viewer.cameras import Eye
 from tests.viewer.own_shapes import Expected
@@ -58,11 +58,11 @@ def tab(open_tab: Tab, viewer: Viewer, expected: Expected) -> Iterator[Tab]:
 
 @pytest.fixture
 def wide_tab(tab: Tab, viewer: Viewer) -> Iterator[Tab]:
-    """So wide that no panel is over the robot; afterwards it is as it was, and nothing is told."""
+    """So wide that no panel is over the robot; afterwards it is as it was, without descriptions."""
     tab.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     yield tab
     _put_mouse_aside(tab)
-    for text in told(viewer):
+    for text in descriptions(viewer):
         clicked(viewer, text.partition(",")[0])
     tab.page.set_viewport_size({"width": SIZE[0], "height": SIZE[1]})
 
@@ -142,7 +142,7 @@ def test_contacts_are_seen(tab: Tab, viewer: Viewer, expected: Expected) -> None
     tab.picture_when(lambda picture: _differing(picture, plain))
 
 
-def test_a_click_on_a_body_tells_its_name(wide_tab: Tab, viewer: Viewer, robot: kt.Model, expected: Expected) -> None:
+def test_a_click_on_a_body_shows_its_name(wide_tab: Tab, viewer: Viewer, robot: kt.Model, expected: Expected) -> None:
     elbow, wrist = (kt.frame_placement(robot, START, name)[:3, 3] for name in ("forearm", "wrist"))
     x, y = EYE.pixels([0.4 * elbow + 0.6 * wrist], WIDE)[0]
 
@@ -152,10 +152,10 @@ def test_a_click_on_a_body_tells_its_name(wide_tab: Tab, viewer: Viewer, robot: 
 
     plain = picture(lambda picture: expected.away(picture, START), PIXELS)
     wide_tab.page.mouse.click(x, y)
-    wide_tab.wait_until(lambda: told(viewer) == [viewer.stages[0].bodies.about(3)])
+    wide_tab.wait_until(lambda: descriptions(viewer) == [viewer.stages[0].bodies.about(3)])
     picture(lambda picture: -_differing(picture, plain), -100)
     wide_tab.page.mouse.click(x, y)
-    wide_tab.wait_until(lambda: told(viewer) == [])
+    wide_tab.wait_until(lambda: descriptions(viewer) == [])
     picture(lambda picture: _differing(picture, plain), 0)
 
 

@@ -81,4 +81,4 @@ def _check(drawn: NDArray[np.bool_], corners: list[NDArray[np.float64]], k: int)
     distances = [apart(drawn, mask(each, SIZE)) for each in corners]
     assert distances[k] <= PIXELS
     assert outside(corners[k].reshape(-1, 2), drawn) <= PIXELS
-    assert min(np.delete(distances, k)) > 10 * PIXELS, "the configurations can be told apart"
+    assert min(np.delete(distances, k)) > 10 * PIXELS, "the configurations can be distinguished"

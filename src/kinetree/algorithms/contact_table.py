@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.ltdl import symmetric_product
 from kinetree.algorithms.row_costs import RowCost
 from kinetree.algorithms.sleeping_islands import Met, Sleep
-from kinetree.algorithms.soft_rows import Friction, Law, Sight, cost_of, pressed, seen_at, told_of
+from kinetree.algorithms.soft_rows import Friction, Law, Sight, contact_values, cost_of, pressed, seen_at
 from kinetree.collision import FAR, ContactPoint
 from kinetree.expr import Grid, Memory, Scalar, dot, less, less_equal, maximum, minimum, otherwise, select, unless
 from kinetree.records import record
@@ -268,13 +268,13 @@ class ContactTable:
         return [sign * x for x in (*angular.components(), *(linear + angular.cross(origin)).components())]
 
     def forces(self, a: Sequence[Scalar]) -> list[list[Scalar]]:
-        """The numbers of `told_of` for each contact, at accelerations in the order of v."""
+        """The numbers of `contact_values` for each contact, at accelerations in the order of v."""
         motions, count = self.motions(self.in_places(a)), self._pairs.count
-        told = self.sight.tree.grid(count, 13, clear=False, is_scratch=True)
-        self._pairs.tell(told)
+        into = self.sight.tree.grid(count, 13, clear=False, is_scratch=True)
+        self._pairs.report(into)
         for contacts in self.loops:
-            contacts.tell(motions, told)
-        return [told.row(k, range(13)) for k in range(count)]
+            contacts.report(motions, into)
+        return [into.row(k, range(13)) for k in range(count)]
 
     def with_matrix(self, M: Any) -> ContactRows:
         """The rows of the contacts in the convex problem with this matrix."""
@@ -360,20 +360,20 @@ class _Pairs:
         self.far[k + done, 0] = far
         return []
 
-    def tell(self, told: Grid) -> None:
-        """The numbers of `told_of` for each contact, without forces."""
+    def report(self, into: Grid) -> None:
+        """The numbers of `contact_values` for each contact, without forces."""
         nowhere = (FAR, 0.0, 0.0, 0.0, 1.0, *[0.0] * 8)
-        for k in told.rounds(0, self.count):
-            _put(told, k, nowhere)
+        for k in into.rounds(0, self.count):
+            _put(into, k, nowhere)
 
         def near(far: Scalar, k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
-            numbers = told_of(_point(self._near.row(k, range(_POINT))), ())
-            _put(told, k, [select(far, a, b) for a, b in zip(nowhere, numbers, strict=True)])
+            numbers = contact_values(_point(self._near.row(k, range(_POINT))), ())
+            _put(into, k, [select(far, a, b) for a, b in zip(nowhere, numbers, strict=True)])
             return []
 
         def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            far, begin, end = self.far[p, 0], *(told.looked_up(x, p) for x in (self.begin, self.slots))
-            return unless(far, state, lambda state: told.fold(0, end, state, lambda n, _: near(far, begin + n, _)))
+            far, begin, end = self.far[p, 0], *(into.looked_up(x, p) for x in (self.begin, self.slots))
+            return unless(far, state, lambda state: into.fold(0, end, state, lambda n, _: near(far, begin + n, _)))
 
         self.far.fold(0, len(self.begin), [], of_pair)
 
@@ -534,18 +534,18 @@ class _Contacts:
                 i = wrenches.looked_up(side, at.pair)
                 _put(wrenches, i, [w + sign * x for w, x in zip(wrenches.row(i, range(6)), numbers, strict=True)])
 
-    def tell(self, motions: Grid, told: Grid) -> None:
-        """The numbers of `told_of` for each contact that is closed, from the accelerations of the bodies."""
+    def report(self, motions: Grid, into: Grid) -> None:
+        """The numbers of `contact_values` for each contact that is closed, from the accelerations of the bodies."""
 
         def touching(pair: _Pair, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            begin = told.looked_up(self._begin, pair.number)
+            begin = into.looked_up(self._begin, pair.number)
 
             def step(at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
                 k = begin + (at.row - pair.place * self._each)
-                numbers = told_of(_point(self._points.row(at.row, range(_POINT))), self._force(at, motions))
+                numbers = contact_values(_point(self._points.row(at.row, range(_POINT))), self._force(at, motions))
                 is_open = self.is_open(pair)
-                before = told.row(k, range(told.columns))
-                _put(told, k, [select(is_open, a, b) for a, b in zip(before, numbers, strict=True)])
+                before = into.row(k, range(into.columns))
+                _put(into, k, [select(is_open, a, b) for a, b in zip(before, numbers, strict=True)])
                 return []
 
             return self.fold_pair(pair, state, step)

@@ -31,7 +31,7 @@ from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["Friction", "Law", "Sight", "contact", "cost_of", "jacobian", "pressed", "seen", "seen_at", "told_of"]
+__all__ = ["Friction", "Law", "Sight", "contact", "contact_values", "cost_of", "jacobian", "pressed", "seen", "seen_at"]
 
 Pieces = Sequence[Sequence[Scalar]]
 Law = Softness | Compliance | NearRigid
@@ -164,7 +164,7 @@ def _contact_rows(sight: Sight, first: int, second: int, point: ContactPoint, si
     return jacobian(sight, columns, size)
 
 
-def told_of(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
+def contact_values(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
     """The distance, the place, the normal, the force and the couple of a contact, of forces along its rows."""
     n, t = point.normal, point.tangent
     axes, f = (n, t, n.cross(t)), [*f, *([0.0] * (6 - len(f)))]

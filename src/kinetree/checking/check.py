@@ -89,9 +89,9 @@ def _note(part: object, what: str, entry: str) -> Problem:
 
 def list_assumptions(subject: Subject, problems: Collected) -> Iterator[Problem]:
     """One note for each assumption of the reader's, unless a problem says it already."""
-    told = {found.sentence for found in problems.found}
+    sentences = {found.sentence for found in problems.found}
     for note in subject.parts.notes:
-        if not any(sentence in note for sentence in told) and not _is_listed_otherwise(note):
+        if not any(sentence in note for sentence in sentences) and not _is_listed_otherwise(note):
             yield problem(subject.parts.source, note, "assumption", severity="note")
 
 
@@ -127,7 +127,7 @@ _SMALL = 1e-4
 
 def check_shapes(subject: Subject, problems: Collected) -> Iterator[Problem]:
     """All shapes."""
-    told = {found.sentence for found in problems.found if found.code == "missing-mesh"}
+    sentences = {found.sentence for found in problems.found if found.code == "missing-mesh"}
     shapes = [(link, shape) for link in subject.parts.links for shape in link.geometry]
     offsets = [math.hypot(*map(float, joint.placement.r.components())) for joint in subject.parts.joints]
     longest = max(offsets, default=0.0)
@@ -135,7 +135,7 @@ def check_shapes(subject: Subject, problems: Collected) -> Iterator[Problem]:
         if shape.mesh is None:
             continue
         if shape.mesh_path is None:
-            if not any(repr(shape.mesh)[:50] in sentence for sentence in told):
+            if not any(repr(shape.mesh)[:50] in sentence for sentence in sentences):
                 sentence = f"the mesh {shape.mesh!r:.120} of body {link.name!r} is not found"
                 yield warning(link.where, f"{sentence}; correct its address", "missing-mesh")
             continue

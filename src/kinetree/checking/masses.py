@@ -111,12 +111,12 @@ def _ratios(subject: Subject) -> Iterator[Problem]:
     tree = robot.tree
     joints = {joint.slot: joint for joint in robot.joints.values()}
     lightest: dict[int, tuple[float, int]] = {0: (np.inf, 0)}
-    told: set[int] = set()
+    reported: set[int] = set()
     for i, p in tree.outward:
         mass = float(tree.I[i].mass)
         light, carrier = lightest[p]
-        if mass > _RATIO * light and carrier not in told:
-            told.add(carrier)
+        if mass > _RATIO * light and carrier not in reported:
+            reported.add(carrier)
             name, by = joints[i].child, joints[carrier].child
             sentence = f"body {name!r} ({mass:g} kg) hangs on body {by!r} ({light:g} kg), which is much lighter"
             where = subject.links[name].where

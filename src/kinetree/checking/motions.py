@@ -43,8 +43,8 @@ def check_motions(subject: Subject, problems: Collected) -> Iterator[Problem]:
     for names in _dependent(robot):
         if problems.doubts(*names):
             continue
-        told = " and ".join(", ".join(map(repr, names)).rsplit(", ", 1))
-        sentence = f"joints {told} move the robot in only {_WAYS[len(names)]}, whatever the configuration"
+        joints = " and ".join(", ".join(map(repr, names)).rsplit(", ", 1))
+        sentence = f"joints {joints} move the robot in only {_WAYS[len(names)]}, whatever the configuration"
         advice = "check their axes and origins: one of them moves the robot as the others do"
         yield warning(where[names[-1]], f"{sentence}; {advice}", "singular-everywhere")
 

@@ -47,7 +47,7 @@ def length(x: float) -> str:
 
 
 def factor(ours: float, theirs: float) -> str:
-    """The factor between two numbers, if it is a telling one."""
+    """The factor between two numbers, if it explains the difference."""
     if not (ours and theirs and math.isfinite(ours) and math.isfinite(theirs)):
         return ""
     if math.isclose(ours, -theirs, rel_tol=_CLOSE):

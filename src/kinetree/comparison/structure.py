@@ -199,8 +199,8 @@ def _placed(pair: Pair, ours: SeenJoint, theirs: SeenJoint, here: State, there: 
         pair.tally.add("placements", max(distance / pair.size, angle), f"body {ours.child!r}")
         if distance > pair.tolerance * pair.size:
             reason = f"{length(distance)} apart"
-            if telling := _factor_of_vectors(A[:3, 3], B[:3, 3]):
-                reason += f", {telling}"
+            if ratio := _factor_of_vectors(A[:3, 3], B[:3, 3]):
+                reason += f", {ratio}"
             x, y = vectors(A[:3, 3], B[:3, 3])
             yield Difference(
                 ours.child, f"{subject} on {ours.parent or 'the world'}", "origin", f"{x} m", f"{y} m", reason
@@ -362,8 +362,8 @@ def _solids(
         yield difference("mass", f"{x} kg", f"{y} kg", known("mass") or factor(a.mass, b.mass))
     if off_center > pair.tolerance:
         reason = f"{length(float(np.linalg.norm(a.center - b.center)))} apart"
-        if telling := _factor_of_vectors(a.center, b.center):
-            reason += f", {telling}"
+        if ratio := _factor_of_vectors(a.center, b.center):
+            reason += f", {ratio}"
         x, y = vectors(a.center, b.center)
         yield difference("center of mass", f"{x} m", f"{y} m", known("mass") or reason)
     if off_inertia > pair.tolerance:

@@ -98,7 +98,7 @@ def call_in_pieces(
         arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
     seen = split.run(function, arrays, (out,))
     if seen:
-        _tell(seen, modes, getattr(function, "__name__", "function"))
+        _report_errors(seen, modes, getattr(function, "__name__", "function"))
     return out
 
 
@@ -226,11 +226,11 @@ def _written_once(out: Array) -> bool:
 
 # -- floating-point errors
 
-_REPEATABLE = {"ignore", "warn", "raise"}  # what `_tell` can do in NumPy's place; other modes mean one thread
+_REPEATABLE = {"ignore", "warn", "raise"}  # what `_report_errors` can do in NumPy's place; other modes mean one thread
 _KINDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", "invalid": "invalid value"}
 
 
-def _tell(seen: set[str], modes: Any, name: str) -> None:
+def _report_errors(seen: set[str], modes: Any, name: str) -> None:
     """Report these kinds of error as NumPy does after a call, in NumPy's order."""
     for key, kind in _KINDS.items():
         if kind in seen:

@@ -109,7 +109,7 @@ class Strategy:
     """Whether it can loop over the bodies of robots whose joints share coordinates."""
     always_loops: bool = False
     """Whether it loops over bodies unless it must be written out, however short it is."""
-    told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
+    distinguished: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
     """The slots that its algorithm treats differently from the rest (`Tree.some`), for a robot and its options."""
     has_two_ways: bool = False
     """Whether it can use articulated bodies or the mass matrix (`Tree.is_one_system`); the shorter one is taken."""

@@ -473,8 +473,8 @@ class Specialization:
 
     def _rolled(self, model: Model) -> forms.RolledSource:
         """The robot for traces with loops."""
-        told_apart = self.definition.strategy.told_apart
-        return forms.RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
+        slots_of = self.definition.strategy.distinguished
+        return forms.RolledSource(model, frozenset(slots_of(model, self.options) if slots_of is not None else ()))
 
     @property
     def _first_q(self) -> int:

@@ -135,7 +135,7 @@ class _Check:
             if number > _MOST_ROUNDS:
                 raise IndexError(
                     f"{self._program.name}: whether {at} stays within {what}, which has {size}, would take too long to "
-                    "tell; write its loops with closer bounds"
+                    "determine; write its loops with closer bounds"
                 )
             place = at.at(counters, tables)
             if not 0 <= place < size:

@@ -93,7 +93,7 @@ class ClosedLoop:
         extra = [] if is_held else [*self.recorded.values()]
         if setting.with_output and self._output not in self.state and not is_held:
             extra.append(Part(self._output, names[self._output].shape))
-        extra += [Part(name, (1,) if name == ERROR else (robot.nv,)) for name in setting.tells]
+        extra += [Part(name, (1,) if name == ERROR else (robot.nv,)) for name in setting.reports]
         self._results = [*self._kept, *extra]
         self.number_ports: Sequence[Port] = _ports(robot, setting, ALL)
         """The numbers of the constraints."""
@@ -246,7 +246,7 @@ class ClosedLoop:
         names = {"exchanged": ENERGIES, "error": ERROR, "qdd": SOLVED}
         kind = StepKind(
             bool(setting.constraints), setting.actuation is not None, bool(setting.activations),
-            setting.with_energies, tuple(name for name in ("error", "qdd") if names[name] in setting.tells),
+            setting.with_energies, tuple(name for name in ("error", "qdd") if names[name] in setting.reports),
         )  # fmt: skip
         sizes = {"q": robot.nq, "v": robot.nv, "act": setting.activations, "exchanged": 2, "error": 1, "qdd": robot.nv}
         state = [
@@ -288,7 +288,7 @@ class ClosedLoop:
                 parameters=options["parameters"],
             )  # fmt: skip
         results = {"q": after[: robot.nq], "v": after[robot.nq :], SOLVED: found[0].solved}
-        if setting.tells:
+        if setting.reports:
             results[ERROR] = functools.reduce(np.maximum, [stage.error for stage in found])
         if setting.with_energies:
             powers = [stage.powers for stage in found]

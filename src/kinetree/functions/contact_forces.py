@@ -66,23 +66,23 @@ class ContactPair:
 
 
 def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:
-    from kinetree.algorithms.soft_rows import seen, told_of
+    from kinetree.algorithms.soft_rows import contact_values, seen
     from kinetree.functions.contact_laws import timed_laws
     from kinetree.functions.contact_tables import looped_contacts
 
     tree, robot = model.tree, model.one_by_one
     check_whose(robot, contact)
     sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
-    table, order, others = looped_contacts(model, contact, sight, timed_laws(contact.setting, 0.0), are_told=True)
+    table, order, others = looped_contacts(model, contact, sight, timed_laws(contact.setting, 0.0), for_report=True)
     found: dict[int, list[list[Scalar]]] = {}
     if table is not None:
-        told = iter(table.forces(a))
-        found = {k: [next(told) for _ in range(_slots(contact.touches[k]))] for k in order}
+        rows = iter(table.forces(a))
+        found = {k: [next(rows) for _ in range(_slots(contact.touches[k]))] for k in order}
     for k in others:
         touch = contact.touches[k]
         points = touching_points(robot, touch, sight)
         blocks = touching_blocks(robot, contact, touch, sight, points)
-        found[k] = [told_of(*pair) for pair in zip(points, (exerted(block, a) for block in blocks), strict=True)]
+        found[k] = [contact_values(*pair) for pair in zip(points, (exerted(block, a) for block in blocks), strict=True)]
     return [x for k in range(len(contact.touches)) for of_point in found[k] for x in of_point]
 
 

@@ -48,12 +48,12 @@ def looped_contacts(
     sight: Sight,
     timed: Callable[..., Law],
     *,
-    are_told: bool = False,
+    for_report: bool = False,
     sleep: Sleep | None = None,
 ) -> Looped:
     """The contacts in loops, if there are many: which they are depends on the robot alone.
 
-    `are_told`: whether points are asked for, so that there is room for all pairs, and those of pairs that are found
+    `for_report`: whether points are asked for, so that there is room for all pairs, and those of pairs that are found
     quickly are found wherever they are. `sleep`: which bodies are left out.
     """
     from kinetree.algorithms.contact_table import ContactTable
@@ -65,11 +65,11 @@ def looped_contacts(
     if not pairs:
         return Looped(None, (), range(len(touches)))
     shapes = _Shapes(model)
-    of_pairs = [_pair_loop(sight, shapes, alike, are_told) for alike in pairs]
+    of_pairs = [_pair_loop(sight, shapes, alike, for_report) for alike in pairs]
     loops = [_row_loop(constraints, sight, timed, alike) for alike in rows]
     order = [k for alike in pairs for k in alike.numbers]
     table = ContactTable(
-        sight, shapes.placed(sight), of_pairs, loops, len(touches) if are_told else constraints.room, sleep
+        sight, shapes.placed(sight), of_pairs, loops, len(touches) if for_report else constraints.room, sleep
     )
     return Looped(table, order, others)
 
@@ -265,7 +265,7 @@ def _row_loop(constraints: SoftConstraints, sight: Sight, timed: Callable[..., L
     return RowLoop(alike.numbers, size, size if constraints.is_elliptic and size > 1 else 1, row)
 
 
-def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, are_told: bool) -> PairLoop:
+def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, for_report: bool) -> PairLoop:
     from kinetree.algorithms.contact_table import PairKind, PairLoop
     from kinetree.collision import contacts, is_beyond
     from kinetree.collision.contact_point import nowhere_unless
@@ -275,11 +275,11 @@ def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, are_told: bool
     hulls = [
         _hulls(sight, some) if is_hull else None for is_hull, some in zip(alike.have_hulls, alike.shapes, strict=True)
     ]
-    have_limits, limits = alike.limits(not are_told)
-    look, tell = looked_up(sight, alike.sizes), looked_up(sight, limits)
+    have_limits, limits = alike.limits(not for_report)
+    look, limit_of = looked_up(sight, alike.sizes), looked_up(sight, limits)
 
     def is_far(k: Any, r_a: Vec3, r_b: Vec3) -> Scalar:
-        limit, missing = tell(k)
+        limit, missing = limit_of(k)
         far: Scalar = maximum(is_beyond(limit, r_a, r_b), missing) if have_limits else missing
         return far
 
@@ -298,11 +298,11 @@ def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, are_told: bool
         elif kinds != _ROUND:
             a, b = map(of_kind, kinds, (a, b))
             touching = with_faces(a, X_a, b, X_b, within, nearest[0], slots(*kinds))
-        _, missing = tell(k)
+        _, missing = limit_of(k)
         return touching if is_zero(missing) else [nowhere_unless(1.0 - missing, point) for point in touching]
 
     numbers = [[shapes.number(side) for side in some] for some in alike.sides]
-    own = None if all(map(is_zero, alike.absent)) else lambda k: tell(k)[1]
+    own = None if all(map(is_zero, alike.absent)) else lambda k: limit_of(k)[1]
     kinds = [PairKind(1 if some == _ROUND else slots(*some), partial(points, some)) for some in alike.kinds]
     return PairLoop((numbers[0], numbers[1]), kinds, alike.kind_of, is_far, search, own)
 

@@ -107,7 +107,7 @@ def controlled_rollout(
     setting = Controlled(
         integrator, tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
-        tells=(ERROR,) if touches else (), sources=tuple(force_names([*sources]).items()),
+        reports=(ERROR,) if touches else (), sources=tuple(force_names([*sources]).items()),
     )  # fmt: skip
     loop = controlled(robot, controller, setting)
     _check_given(loop, controller, constants, per_step)

@@ -52,7 +52,7 @@ class Controlled:
     constraints: tuple[Constraint, ...]
     """The constraints during the motion, without numbers."""
     dtype: str
-    tells: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
     """The reports about contacts, of `ERROR` and `SOLVED`."""
     actuation: Actuation | None = None
     """The actuators whose commands the controller gives; None if it gives joint forces."""

@@ -264,17 +264,17 @@ HYBRID_DYNAMICS = Definition(
     HYBRID, (_Q, _V, _TAU, _QDD), (2, "nv"), _hybrid_dynamics,
     {"prescribed": prescribed_option, **_PASSIVE}, takes_forces=True, regroups=True,
     strategy=Strategy(
-        loops_where_shared=False, told_apart=lambda robot, options: _held(robot, options["prescribed"])
+        loops_where_shared=False, distinguished=lambda robot, options: _held(robot, options["prescribed"])
     ),
 )  # fmt: skip
 FLOATING_INVERSE_DYNAMICS = Definition(
     "floating_inverse_dynamics", (_Q, _V, _QDD), (2, "nv"), _floating_inverse_dynamics, _PASSIVE,
-    takes_forces=True, regroups=True, strategy=Strategy(told_apart=_base),
+    takes_forces=True, regroups=True, strategy=Strategy(distinguished=_base),
 )  # fmt: skip
 BASE_WRENCH = Definition(
     "base_wrench", (_Q, _V, _TAU, ("base_acceleration", 6)), (6,), _base_wrench,
     {"expressed_in": _expressed_in_option, **_PASSIVE, "limits": limits_option}, optional=("base_acceleration",),
-    takes_forces=True, regroups=True, strategy=Strategy(loops_where_shared=False, told_apart=_base),
+    takes_forces=True, regroups=True, strategy=Strategy(loops_where_shared=False, distinguished=_base),
 )  # fmt: skip
 
 

@@ -71,11 +71,11 @@ _OPTIONS = {
 
 
 def _definition(
-    *, commands: bool = False, tells: tuple[str, ...] = (), counts: bool = True, sleeps: bool = False
+    *, commands: bool = False, reports: tuple[str, ...] = (), counts: bool = True, sleeps: bool = False
 ) -> Definition:
-    """Steps under joint forces, or commands; with what each tells after its state; as many as the option `steps`
+    """Steps under joint forces, or commands; with the reports of each after its state; as many as the option `steps`
     says, or one per row of tau in the call, so that a new number of steps compiles nothing."""
-    kind = StepKind(False, commands, commands, exchanges=False, sleeps=sleeps, tells=tells)
+    kind = StepKind(False, commands, commands, exchanges=False, sleeps=sleeps, reports=reports)
     name = "actuated_rollout" if commands else "rollout"
     return step_definition(name, kind, {**_OPTIONS, "steps": _steps} if counts else _OPTIONS)
 
@@ -84,14 +84,14 @@ ROLLOUT, ACTUATED_ROLLOUT = _definition(), _definition(commands=True)
 _ANY_LENGTH, _ACTUATED = _definition(counts=False), _definition(commands=True, counts=False)
 _OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT}
 """Definitions of any number of steps, and the same ones whose number of steps is an option."""
-_TELLING = {
+_REPORTING = {
     (_ANY_LENGTH if not commands else _ACTUATED, sleeps, evaluated): _definition(
-        commands=commands, tells=("evaluated", "error") if evaluated else ("error",), counts=False, sleeps=sleeps
+        commands=commands, reports=("evaluated", "error") if evaluated else ("error",), counts=False, sleeps=sleeps
     )
     for commands, sleeps, evaluated in product((False, True), repeat=3)
 }
-"""Rollouts that also tell how exactly each step was solved, in which bodies may sleep or not, and perhaps where forces
-were evaluated last."""
+"""Rollouts that also report how exactly each step was solved, in which bodies may sleep or not, and perhaps where
+forces were evaluated last."""
 
 
 class _Options(TypedDict, total=False):
@@ -357,12 +357,12 @@ def rollout(
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
         tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
-        if not _tells(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
+        if not _has_report(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
             return actuated_rollout(model, q, v, act, tau, ctrl, dt, known, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
         return _reported(definition, model, begin, held, dt, known, report=report, **more)
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
-    if _tells(model, contact, (q, v, tau, dt, known, parameters), report):
+    if _has_report(model, contact, (q, v, tau, dt, known, parameters), report):
         return _reported(_ANY_LENGTH, model, (q, v), (tau,), dt, known, report=report, **more)
     return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)[0]
 
@@ -530,7 +530,7 @@ def _run(
             parameters=None if parameters is None else dict(zip(parameters, xs[last:], strict=True)), **switches,
         )  # fmt: skip
         ends = found[..., parts - 1 :: parts, :]
-        if definition in _TELLING.values():
+        if definition in _REPORTING.values():
             ends[..., -1] = np.fmax.reduceat(found[..., -1], np.arange(0, found.shape[-2], parts), axis=-1)
         return ends
 
@@ -580,7 +580,7 @@ def _check_motors(model: Model, tau: ArrayLike | Program | None, on_unactuated: 
         check_motors(model, tau, on_unactuated)
 
 
-def _tells(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
+def _has_report(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
     """Whether steps have something to report."""
     _report_option(report)
     if report is False and not contact_switch(model, contact):
@@ -613,13 +613,13 @@ def _reported(
     if sleeps and (changing := [name for name in more["parameters"] or () if str(name).endswith(ROWS)]):
         refuse_sleep(constraints, f"{changing[0]} could move what they rest on")
     q, v = state[:2]
-    told = [model.nv] * sleeps + [model.nq, model.nv, model.nv] * is_evaluated + [1]
-    unread: list[Any] = [np.zeros(n, dtype_beside(q)) for n in told]
+    sizes = [model.nv] * sleeps + [model.nq, model.nv, model.nv] * is_evaluated + [1]
+    unread: list[Any] = [np.zeros(n, dtype_beside(q)) for n in sizes]
     if is_evaluated:
         unread[-4] = q  # a configuration, whose quaternions are checked
-    definition = _TELLING[definition, sleeps, is_evaluated]
+    definition = _REPORTING[definition, sleeps, is_evaluated]
     whole, divided = _run(definition, model, (*state, *unread), rows, dt, f_ext, out=None, **more)
-    states, error = whole[..., : -sum(told)], whole[..., -1]
+    states, error = whole[..., : -sum(sizes)], whole[..., -1]
     if constraints is not None and are_arrays:
         warn_of_unsolved("rollout", error, 3, constraints.setting)
     if is_evaluated:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf
 
-from kinetree.algorithms import contact_sensors as told
+from kinetree.algorithms import contact_sensors
 from kinetree.algorithms.contact_sensors import Push
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.soft_equalities import held_together
@@ -21,12 +21,12 @@ from kinetree.functions.sensed_state import SensedState
 from kinetree.functions.sensor_specs import ContactSensing, Place, SensorSpec
 from kinetree.spatial import Force, Mat3, Vec3
 
-__all__ = ["connected_wrench", "contacts_told", "limit_told", "pushes_on", "touch_told"]
+__all__ = ["connected_wrench", "contact_data", "limit_value", "pushes_on", "touch_force"]
 
 _TINY = 1e-30
 
 
-def touch_told(state: SensedState, one: SensorSpec) -> Scalar:
+def touch_force(state: SensedState, one: SensorSpec) -> Scalar:
     """The normal forces on a body whose lines of action meet a site."""
     assert one.zone is not None
     X = state.frame(one.zone.place).X
@@ -48,7 +48,7 @@ def pushes_on(state: SensedState, bodies: Sequence[str]) -> list[tuple[Push, flo
     return found
 
 
-def contacts_told(state: SensedState, one: SensorSpec) -> list[Scalar]:
+def contact_data(state: SensedState, one: SensorSpec) -> list[Scalar]:
     """The measurements of a contact sensor."""
     asked = one.contact
     assert asked is not None
@@ -62,10 +62,10 @@ def contacts_told(state: SensedState, one: SensorSpec) -> list[Scalar]:
                     push = push._replace(is_there=push.is_there * inside)
                 found.append((push, sign))
     if asked.reduction == "netforce":
-        slots = [told.together(found), *[{}] * (asked.count - 1)]
+        slots = [contact_sensors.together(found), *[{}] * (asked.count - 1)]
     else:
         seen = [push if sign > 0.0 else push.turned() for push, sign in found]
-        slots = told.in_order(seen, asked.reduction, asked.count)
+        slots = contact_sensors.in_order(seen, asked.reduction, asked.count)
     numbers: list[Scalar] = []
     for slot in slots:
         for name in asked.data:
@@ -131,7 +131,7 @@ def connected_wrench(state: SensedState, bodies: Sequence[str]) -> Force:
     return total
 
 
-def limit_told(state: SensedState, one: SensorSpec) -> Scalar:
+def limit_value(state: SensedState, one: SensorSpec) -> Scalar:
     """Where a limit of a joint or tendon acts: the distance less the margin, its rate, or the limit's force."""
     found: Scalar = 0.0
     for distance, block in reversed(_limits(state, one)):

@@ -102,10 +102,10 @@ def needing(model: Model, choice: SensorChoice, what: str) -> str | None:
     kinds = {"qdd": _OF_ACCELERATIONS, "ctrl": _OF_FORCES, "time": ("clock",), "contact": _OF_CONTACTS}[what]
     for k in choice.numbers:
         one = model.extras.sensors[k]
-        tells_forces = one.kind == "contact" and (
+        measures_forces = one.kind == "contact" and (
             one.reduction in ("maxforce", "netforce") or {"force", "torque"} & {*one.data}
         )
-        if one.kind in kinds or (what == "qdd" and tells_forces):
+        if one.kind in kinds or (what == "qdd" and measures_forces):
             return who_is(model, k)
     return None
 
@@ -346,7 +346,7 @@ def _of_rays(model: Model, one: Sensor) -> Iterator[str]:
         yield "is a camera's image of depths, which is not computed"
         return
     if "normal" in one.data:
-        yield "tells the normal of what a ray meets, which is not computed"
+        yield "measures the normal of what a ray meets, which is not computed"
     body = next((site.body for site in model.extras.sites if site.name == one.object), "")
     try:
         list(rays_meet(model, body))

@@ -14,7 +14,7 @@ from kinetree.collision.contact_point import FAR, ContactPoint, either
 from kinetree.collision.rays import MISSED, holds, ray_distance
 from kinetree.expr import Scalar, is_zero, less, minimum, select
 from kinetree.functions.actuators import Acting
-from kinetree.functions.sensed_contacts import connected_wrench, contacts_told, limit_told, pushes_on, touch_told
+from kinetree.functions.sensed_contacts import connected_wrench, contact_data, limit_value, pushes_on, touch_force
 from kinetree.functions.sensed_state import SensedState
 from kinetree.functions.sensor_choice import AXES
 from kinetree.functions.sensor_specs import Place, SensorSpec
@@ -37,7 +37,7 @@ def sensed(state: SensedState, one: SensorSpec, acting: Acting | None, time: Seq
 def _sensed(state: SensedState, one: SensorSpec, acting: Acting | None) -> Sequence[Scalar]:
     kind = one.kind
     if "limit" in kind:
-        return [limit_told(state, one)]
+        return [limit_value(state, one)]
     if one.joint:
         return _of_joint(state, one, acting)
     if kind.startswith("tendon"):
@@ -56,9 +56,9 @@ def _sensed(state: SensedState, one: SensorSpec, acting: Acting | None) -> Seque
         wrench = wrench_in(state.frame(one.place), held)
         return (wrench.linear if kind == "force" else wrench.angular).components()
     if kind == "touch":
-        return [touch_told(state, one)]
+        return [touch_force(state, one)]
     if kind == "contact":
-        return contacts_told(state, one)
+        return contact_data(state, one)
     if kind == "insidesite":
         assert one.zone is not None
         return [holds(one.zone.shape, state.frame(one.zone.place).X, state.frame(one.place).X.r)]

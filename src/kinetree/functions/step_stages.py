@@ -114,7 +114,7 @@ def _single_bodies(robot: Model, options: Mapping[str, Any]) -> Collection[int]:
 
 
 STEP_STRATEGY = Strategy(
-    loops=can_loop, told_apart=_single_bodies, is_dense=lambda _, options: not is_without_contact(options)
+    loops=can_loop, distinguished=_single_bodies, is_dense=lambda _, options: not is_without_contact(options)
 )
 EVALUATION = Definition(
     "simulate",
@@ -171,7 +171,7 @@ def _function(definition: Definition) -> Callable[..., Array]:
     return defined_by(definition)(function)
 
 
-HELD_STRATEGY = Strategy(loops=can_loop, told_apart=_single_bodies, is_dense=_has_many_rows)
+HELD_STRATEGY = Strategy(loops=can_loop, distinguished=_single_bodies, is_dense=_has_many_rows)
 HELD: dict[str, Any] = {
     "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": HELD_STRATEGY,
 }  # fmt: skip

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["StepKind", "step_definition", "steps", "steps_of"]
 
 
-_TOLD: Mapping[str, Mapping[str, Size]] = {
+_REPORTED: Mapping[str, Mapping[str, Size]] = {
     "error": {"error": 1},
     "qdd": {"qdd": "nv"},
     "evaluated": {"evaluated_q": "nq", "evaluated_v": "nv", "evaluated_qdd": "nv"},
@@ -54,7 +54,7 @@ class StepKind:
     """Whether some of these have activations."""
     exchanges: bool = True
     """Whether the energies exchanged are part of the state."""
-    tells: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
     """The numbers that each step reports: "error" and "qdd" of its contacts, and "evaluated", where its last stage
     evaluated the acceleration (q, v, and that)."""
     sleeps: bool = False
@@ -66,8 +66,8 @@ class StepKind:
         act: dict[str, Size] = {"act": "na"} if self.activations else {}
         exchanged: dict[str, Size] = {"exchanged": 2} if self.exchanges else {}
         trees: dict[str, Size] = {"trees": "nv"} if self.sleeps else {}
-        told = {name: size for which in self.tells for name, size in _TOLD[which].items()}
-        return {"q": "nq", "v": "nv", **act, **exchanged, **trees, **told}
+        reported = {name: size for which in self.reports for name, size in _REPORTED[which].items()}
+        return {"q": "nq", "v": "nv", **act, **exchanged, **trees, **reported}
 
     @property
     def inputs(self) -> dict[str, Size]:
@@ -108,16 +108,16 @@ def _steps(
                 '"semi_implicit_euler"'
             )
         *state, error = algorithms.midpoint_step(tree, q, v, dt, loads, act)
-        return (*state[: 2 + kind.activations], *([[error]] if kind.tells else []))
+        return (*state[: 2 + kind.activations], *([[error]] if kind.reports else []))
     method = algorithms.INTEGRATORS[integrator]
     if method.stages > 1:
         refuse_sleep(contact, f"{integrator!r} divides a step into stages")
 
     def rows(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Numbers]:
         powers = [algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)] if kind.exchanges else []
-        error: list[Numbers] = [[found.error]] if "error" in kind.tells else []
-        solved: list[Numbers] = [tree.numbers(found.solved[1:], "nv")] if {"qdd", "evaluated"} & {*kind.tells} else []
-        at = [tree.numbers(q[1:], "nq"), tree.numbers(v[1:], "nv")] if "evaluated" in kind.tells else []
+        error: list[Numbers] = [[found.error]] if "error" in kind.reports else []
+        solved: list[Numbers] = [tree.numbers(found.solved[1:], "nv")] if {"qdd", "evaluated"} & {*kind.reports} else []
+        at = [tree.numbers(q[1:], "nq"), tree.numbers(v[1:], "nv")] if "evaluated" in kind.reports else []
         return [*powers, *error, *at, *solved]
 
     end = algorithms.step(tree, method, q, v, dt, loads, act, stages=stages, rows=rows)
@@ -130,11 +130,11 @@ def _steps(
         ends.append([e + dt * total for e, total in zip(x["exchanged"], weighted, strict=True)])
     if kind.sleeps:
         ends.append(end.trees)
-    if "evaluated" in kind.tells:
+    if "evaluated" in kind.reports:
         ends += [tree.split(x, space)[1:] for x, space in zip(end.reported[-1][-3:], ("nq", "nv", "nv"), strict=True)]
-    if "error" in kind.tells:
+    if "error" in kind.reports:
         ends.append([end.largest(int(kind.exchanges))])
-    if "qdd" in kind.tells:
+    if "qdd" in kind.reports:
         ends.append(tree.split(end.reported[0][-1], "nv")[1:])
     return tuple(ends)
 

@@ -16,7 +16,7 @@ from kinetree.identification.friction.curve import curve_of, has_own_friction, w
 from kinetree.identification.friction.forms import COULOMB, FORMS
 from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.suspicions import suspicions
-from kinetree.identification.report.identification import Identification, told_unexcited
+from kinetree.identification.report.identification import Identification, unexcited_note
 from kinetree.identification.report.validation import validated
 from kinetree.inputs import chosen_word, flag
 
@@ -104,10 +104,10 @@ def identify(
     else:
         sought = with_form(smooth, base, form, offsets=offsets)
         equations = sought.equations
-        remarks += sought.told
+        remarks += sought.remarks
     estimate = base_estimate(equations)
     if estimate.unexcited:
-        remarks.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers; estimate.unexcited lists them")
+        remarks.append(f"{unexcited_note(estimate)}. They keep the robot's own numbers; estimate.unexcited lists them")
     try:
         consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
     except LogError as error:

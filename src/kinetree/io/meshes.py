@@ -185,7 +185,7 @@ def remedy(source: str, address: str) -> str:
     """The remedy for a file that was not found when a robot was loaded from `source`: an imperative sentence."""
     scheme, separator, rest = address.partition("://")
     if not source:
-        return "load the robot from its file, which tells where that is"
+        return "load the robot from its file, whose place is then known"
     if scheme in ("package", "model") and separator:
         package = shown(rest.lstrip("/").partition("/")[0])
         return f"put the file there, or name the folder that holds the package {package!r}: package_roots=[…]"

@@ -322,18 +322,18 @@ class Kernel:
             return {**self._shaped("physics", found, x), **past}
 
         carried = {name: x[name] for name in ("q", "v", "act", *self.controlled)}
-        is_told = "update" in self.functions and EVALUATED in self.functions["update"].takes
-        if is_told:
+        reports = "update" in self.functions and EVALUATED in self.functions["update"].takes
+        if reports:
             carried[EVALUATED] = Evaluated(x["q"], x["v"], np.zeros(self.robot.nv))
 
         def one(now: dict[str, Any], row: tuple[Any, Any]) -> tuple[dict[str, Any], None]:
             after, command = self._controlled({**x, **now}, row[0], settings, before, self.dt * row[1])
             now = {**now, **after}
-            options = {"parameters": self.parameters(x) or None, "report": is_told and "evaluated", **self.physics}
+            options = {"parameters": self.parameters(x) or None, "report": reports and "evaluated", **self.physics}
             rows = {"ctrl": command["ctrl"][None], "act": now["act"]} if "ctrl" in command else {}
             tau = command["tau"][None] if "tau" in command else None
             found: Any = rollout(self.robot, now["q"], now["v"], tau, self.dt, **rows, **options)
-            if is_told:
+            if reports:
                 now[EVALUATED] = Evaluated(found.q[0], found.v[0], found.qdd[0])
                 found = found.states
             (end,) = found

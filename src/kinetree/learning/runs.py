@@ -47,8 +47,8 @@ class Run:
     """Everything that the next iteration depends on, by name."""
 
     def __repr__(self) -> str:
-        told = "{task} with {algorithm}: {steps:,} steps in {iterations:,} iterations".format(**self.about)
-        return f"<run of {told}, {self.folder}>"
+        training = "{task} with {algorithm}: {steps:,} steps in {iterations:,} iterations".format(**self.about)
+        return f"<run of {training}, {self.folder}>"
 
     def play(self, worlds: int | None = None, *, seed: int = 0, steps: int | None = None) -> Trajectory:
         """An episode of the policy without noise, as a motion to show: `film`, `strip`, `kt.view`, `save`.

@@ -202,7 +202,7 @@ def _restored(learner: Any, run: Run, about: Mapping[str, Any], resume: bool) ->
             f"there is a training of {run.about['task']} in {run.folder} already: give resume=True to go on with it, "
             "or another folder"
         )
-    was, now = ({**told, **told["settings"]} for told in (run.about, about))
+    was, now = ({**record, **record["settings"]} for record in (run.about, about))
     if was.get("digest", now["digest"]) != now["digest"]:
         raise OptionError(
             f"the task {now['task']} is not the one whose training is in {run.folder}: its robot, functions or numbers "

@@ -143,8 +143,8 @@ class Collected(Problems):
         if len(errors) == 1:
             raise ModelError(str(errors[0]), problems=errors)
         if errors:
-            told = listed(map(str, errors), most=20, separator="\n  ")
-            raise ModelError(f"there are {self._fatal} problems that cannot be mended:\n  {told}", problems=errors)
+            sentences = listed(map(str, errors), most=20, separator="\n  ")
+            raise ModelError(f"there are {self._fatal} problems that cannot be mended:\n  {sentences}", problems=errors)
 
     def saw(self, parts: Parts) -> None:
         self.parts = parts

@@ -168,5 +168,5 @@ def _nothing(robot: Model, shapes: Shapes, unseen: int) -> str:
     """The reason for a missing picture."""
     if shapes == "collision":
         return f"{robot.name!r} has no shapes for collisions that can be drawn; shapes='visual' draws what there is"
-    lost = f", and {unseen} shapes cannot be drawn (kinetree.appearance.looks_of tells why)" if unseen else ""
+    lost = f", and {unseen} shapes cannot be drawn (kinetree.appearance.looks_of gives the reasons)" if unseen else ""
     return f"{robot.name!r} has nothing to be drawn: no shapes, and no moving body with a mass{lost}"

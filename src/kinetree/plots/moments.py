@@ -19,7 +19,7 @@ _FEWEST = 12
 
 
 def seen_of(motion: Trajectory, choice: Choice, rows: NDArray[np.intp] | None = None) -> Seen:
-    """The chosen motions at some moments, by default as many as can be told apart."""
+    """The chosen motions at some moments, by default as many as can be distinguished."""
     count = int(np.prod(motion.shape))
     samples = np.arange(count) if choice.samples is None else choice.samples
     shown = shown_rows(np.arange(len(motion.time)) if rows is None else rows, len(samples))

@@ -36,7 +36,7 @@ def inside(
     arrays = [x.astype(a.symbolic_dtype(trace.dtype)) for x, a in zip(arrays, arguments.values(), strict=True)]
     if not shape:
         return called(function, name, dict(zip(arguments, arrays, strict=True)))
-    if not math.prod(shape):  # no sample: one of ones tells the form of the results
+    if not math.prod(shape):  # no sample: one of ones gives the form of the results
         ones = [symbolic(np.ones(p.shape), x.dtype) for p, x in zip(ports, arrays, strict=True)]
         with np.errstate(all="ignore"):
             results = Results(called(function, name, dict(zip(arguments, ones, strict=True))), name, trace.dtype)

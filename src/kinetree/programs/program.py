@@ -169,7 +169,7 @@ class Program:
                 if key not in self._functions:
                     self._functions[key] = self._derived(dtype, mode, wrt, along) if mode else self._made(dtype)
                 return self._functions[key]
-        except Exception as error:  # what the user's function raised is told from there on
+        except Exception as error:  # the traceback of the user's function begins there
             error.__traceback__ = users_part(error.__traceback__)
             raise
 

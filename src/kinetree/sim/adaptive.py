@@ -85,15 +85,15 @@ class Adaptive:
         self._torques.accept(record, first, end)
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        marked, told = self._marked
-        return told if marked == step else self._told(step)
+        marked, state = self._marked
+        return state if marked == step else self._state(step)
 
-    def _told(self, step: int) -> dict[str, NDArray[Any]]:
+    def _state(self, step: int) -> dict[str, NDArray[Any]]:
         """All that the steps from a row of the grid on depend on: the beginning of a step before it."""
         return {**self._before.carried(), **self._inputs.carried(), **self._torques.carried(step)}
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:  # noqa: ARG002
-        self._marked = step, self._told(step)
+        self._marked = step, self._state(step)
         self._past = [(np.arange(self._motions), self._steps.of(np.arange(self._motions)))] if self._keeps else []
         begin = step
         for end in self._torques.runs(record, step, count):
@@ -114,7 +114,7 @@ class Adaptive:
         while (some := alive[self._now.time[alive] < goal]).size:
             self._take(record, some)
             alive, taken = alive[~self._stalled[alive]], some[~self._stalled[some]]
-            self._tell(record, taken)
+            self._keep_errors(record, taken)
             self._fill(rows, following, taken, end)
         for sample in np.flatnonzero(self._stalled):
             rows[sample, following[sample] : end + 1] = np.nan
@@ -144,15 +144,15 @@ class Adaptive:
         )
         return self._field.rows(steps.start[own], y, which)
 
-    def tell(self, record: Record, row: int) -> Array:  # noqa: ARG002
+    def contact_report(self, record: Record, row: int) -> Array:  # noqa: ARG002
         """Nothing: no step begins at the end."""
         return np.zeros((*self._setting.shape, 1))
 
-    def _tell(self, record: Record, some: Samples) -> None:
+    def _keep_errors(self, record: Record, some: Samples) -> None:
         """Keep the errors of contacts of the last steps, in the rows after which they began."""
-        if record.told is None:
+        if record.contact_report is None:
             return
-        errors, rows = record.told.reshape(self._motions, -1), self._inputs.row_at(self._steps.time[some])
+        errors, rows = record.contact_report.reshape(self._motions, -1), self._inputs.row_at(self._steps.time[some])
         some, rows = some[rows >= 0], rows[rows >= 0]
         errors[some, rows] = np.fmax(errors[some, rows], np.max(self._steps.rates[some, :, -1], axis=-1))
 

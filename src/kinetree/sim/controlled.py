@@ -65,7 +65,7 @@ class ProgramMotion:
                 tuple(inputs.rows), "stages" if period is None else "held", with_energies=True, with_output=True,
                 constraints=constraints, dtype="float64",
                 sources=tuple(setting.sources.items()),
-                tells=() if setting.contact is None else (ERROR, SOLVED), actuation=setting.actuation,
+                reports=() if setting.contact is None else (ERROR, SOLVED), actuation=setting.actuation,
             ),
         )  # fmt: skip
         check_complete(self._loop, controller, inputs)
@@ -113,7 +113,7 @@ class ProgramMotion:
         tau = self._tau[..., min(step, self._count - 1), :]
         return np.concatenate((np.broadcast_to(tau, (*given.shape[:-1], tau.shape[-1])), given), axis=-1)
 
-    def tell(self, record: Record, row: int) -> Array:
+    def contact_report(self, record: Record, row: int) -> Array:
         result = self._run(record.rows[..., row, :], min(row, self._count), 1, 1)
         return np.concatenate([result[..., 0, self._place(name)] for name in (ERROR, SOLVED)], axis=-1)
 
@@ -226,11 +226,11 @@ class ProgramMotion:
         for part, place in self._parts:
             if part.name == self._output:
                 self._put(record.given[..., self._first :], some, step, count, first[..., place])
-            if part.name == ERROR and record.told is not None:
+            if part.name == ERROR and record.contact_report is not None:
                 worst = np.fmax.reduceat(result[..., place.start], np.arange(0, count * parts, parts), axis=-1)
-                self._put(record.told[..., 0], some, step, count, worst)
-            if part.name == SOLVED and record.told is not None:
-                self._put(record.told[..., 1:], some, step, count, first[..., place])
+                self._put(record.contact_report[..., 0], some, step, count, worst)
+            if part.name == SOLVED and record.contact_report is not None:
+                self._put(record.contact_report[..., 1:], some, step, count, first[..., place])
             if part.name in self.recorded:
                 self._put(self.recorded[part.name], some, step, count, self._shaped(first[..., place], part.shape))
         for name, place in self._loop.kept_places.items():

@@ -66,7 +66,7 @@ class Watch:
                 those = mask[..., j] & endings.going_on
                 if those.any():
                     self._located(motion, record, k + j, number, values[..., j], those, parts, found)
-            ends = {sample: self._told(sample, some) for sample, some in found.items()}
+            ends = {sample: self._recorded(sample, some) for sample, some in found.items()}
             for sample, end in ends.items():
                 if end is not None:
                     record.rows[sample][k + j + 1 : k + count + 1] = end.row
@@ -77,7 +77,7 @@ class Watch:
                         return True
         return False
 
-    def _told(self, sample: tuple[int, ...], found: list[_Found]) -> _Found | None:
+    def _recorded(self, sample: tuple[int, ...], found: list[_Found]) -> _Found | None:
         """Record the events of one step, in order, up to the one that ends the motion, which is returned."""
         nq, end = self._split
         for one in sorted(found, key=lambda one: one.time):

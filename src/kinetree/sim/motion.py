@@ -53,7 +53,7 @@ class Motion(Acting, Protocol):
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step."""
 
-    def tell(self, record: Record, row: int) -> Array:
+    def contact_report(self, record: Record, row: int) -> Array:
         """The contact report (…, 1 + nv) of a step from a row on; the step is not kept."""
 
 

@@ -28,8 +28,8 @@ def early_ends(ended: Array, diverged: Diverged, last: float) -> str:
         others[sample] = False
     if not others.ndim:  # one of a batch
         return f"ended at t = {ended:g} s" if others else "; ".join(map(str, diverged.values()))
-    told = [(len(diverged), "diverged"), (int(others.sum()), "ended before the others")]
-    words = [f"{count:,} of {others.size:,} motions {what}" for count, what in told if count]
+    counts = [(len(diverged), "diverged"), (int(others.sum()), "ended before the others")]
+    words = [f"{count:,} of {others.size:,} motions {what}" for count, what in counts if count]
     return ", ".join(words)
 
 
@@ -44,12 +44,12 @@ def picked(
     found: dict[int, list[tuple[int, ...]]] = {}
     for index in np.ndindex(some.shape):
         found.setdefault(int(some[index]), []).append(index)
-    told = tuple(
+    own_events = tuple(
         Occurrence(one.name, one.time, index, one.q, one.v)
         for one in events
         for index in found.get(int(numbers[one.sample]), ())
     )
-    return told, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
+    return own_events, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
 
 
 def outcomes_content(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> dict[str, Any]:

@@ -110,8 +110,8 @@ class Pushed:
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
         return self._motion.part(record.beyond(self._begin), step - self._begin, lengths, parts, some)
 
-    def tell(self, record: Record, row: int) -> Array:
-        return self._motion.tell(record.beyond(self._begin), row - self._begin)
+    def contact_report(self, record: Record, row: int) -> Array:
+        return self._motion.contact_report(record.beyond(self._begin), row - self._begin)
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:
         return self._motion.carried(step - self._begin)
@@ -125,7 +125,7 @@ class Pushed:
             found[_key(name)][step] += pushing.wrench
         return found
 
-    def told(self, rows: int) -> dict[str, NDArray[Any]]:
+    def push_records(self, rows: int) -> dict[str, NDArray[Any]]:
         """Records of pushes at the first `rows` moments, if any occurred."""
         if not self._acted:
             return {}

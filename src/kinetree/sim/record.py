@@ -35,10 +35,10 @@ class Record:
         self.state: int = setting.ends[-1]
         """How many numbers of a row are the state."""
         self.rows: Array = np.zeros((*shape, steps + 1, self.state + 2))
-        told = 1 + nv if setting.tolerances is None else 1
+        size = 1 + nv if setting.tolerances is None else 1
         self.given: Array = np.empty((*shape, steps + 1, nv + setting.commands))
         """Torques and commands from each moment on, [tau, ctrl]."""
-        self.told: Array | None = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
+        self.contact_report: Array | None = np.zeros((*shape, steps + 1, size)) if setting.contact is not None else None
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
         steps of their own length the largest error of those that begin before the next moment, and nothing else."""
         sleeps = setting.contact is not None and setting.contact.sleep is not None
@@ -73,7 +73,7 @@ class Record:
         those = copy(self)
         those.rows, those.given = self.axis(self.rows, slice(row, None)), self.axis(self.given, slice(row, None))
         those.trees = None if self.trees is None else self.axis(self.trees, slice(row, None))
-        those.told = None if self.told is None else self.axis(self.told, slice(row, None))
+        those.contact_report = None if self.contact_report is None else self.axis(self.contact_report, slice(row, None))
         those._first += row
         return those
 

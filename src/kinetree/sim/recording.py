@@ -56,13 +56,13 @@ def trajectory_of(
         recorded["asleep"] = (record.axis(record.trees, rows) < 0.0).astype(np.float64)
     nothing = np.full(q.shape[:-1], np.nan)
     qdd = np.full_like(v, np.nan)
-    is_told = record.told is not None and record.told.shape[-1] > 1
-    if record.told is not None:
-        recorded["contact.error"] = _worst(record.axis(record.told[..., 0], slice(0, record.done)), rows)
+    has_accelerations = record.contact_report is not None and record.contact_report.shape[-1] > 1
+    if record.contact_report is not None:
+        recorded["contact.error"] = _worst(record.axis(record.contact_report[..., 0], slice(0, record.done)), rows)
     if setting.actuation is not None:
         recorded |= {"ctrl": ctrl, **({"act": act} if setting.activations else {})}
     if (
-        (wanted.accelerations and not is_told)
+        (wanted.accelerations and not has_accelerations)
         or wanted.constraint_forces or wanted.contacts or wanted.needs_qdd
     ):  # fmt: skip
         found = accelerations(setting, rows, q, v, act, tau, ctrl)
@@ -84,11 +84,11 @@ def trajectory_of(
         from kinetree.functions.sensors import sensor_places, sensors
 
         names = list(wanted.sensors)
-        told = qdd if wanted.needs_qdd else None
+        needed_qdd = qdd if wanted.needs_qdd else None
         given_ctrl = ctrl if setting.actuation is not None else None
         given_act = act if setting.activations else None
         more: Any = {"time": times, "contact": setting.pushes or False, "parameters": given}
-        numbers = sensors(robot, q, v, told, given_ctrl, given_act, names=names, **more)
+        numbers = sensors(robot, q, v, needed_qdd, given_ctrl, given_act, names=names, **more)
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
         recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)
@@ -125,7 +125,8 @@ def _shown(qdd: Array, record: Record, rows: NDArray[np.intp], wanted: Wanted) -
     """The accelerations, if they are wanted: with contacts those of the steps."""
     if not wanted.accelerations:
         return np.full_like(qdd, np.nan)
-    return qdd if record.told is None or record.told.shape[-1] == 1 else record.axis(record.told, rows)[..., 1:].copy()
+    report = record.contact_report
+    return qdd if report is None or report.shape[-1] == 1 else record.axis(report, rows)[..., 1:].copy()
 
 
 def _worst(errors: Array, rows: NDArray[np.intp]) -> Array:

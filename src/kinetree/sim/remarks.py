@@ -101,8 +101,8 @@ def remarks(
     if len(through) > _MOST:
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
     if contact is not None:
-        told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
-        said += [] if told is None else [told]
+        sentence = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
+        said += [] if sentence is None else [sentence]
         inside = [*_inside(robot, motion, contact, parameters)]
         said += inside
         has_stored = bool(inside)

@@ -137,8 +137,9 @@ class Setting:
     def kind(self) -> StepKind:
         """The kind of its steps."""
         contact = self.contact
-        tells, sleeps = () if contact is None else ("error", "qdd"), contact is not None and contact.sleep is not None
-        return StepKind(bool(self.held), self.actuation is not None, bool(self.activations), tells=tells, sleeps=sleeps)
+        names, sleeps = () if contact is None else ("error", "qdd"), contact is not None and contact.sleep is not None
+        switches = bool(self.held), self.actuation is not None, bool(self.activations)
+        return StepKind(*switches, reports=names, sleeps=sleeps)
 
     @property
     def pushes(self) -> SoftConstraints | None:

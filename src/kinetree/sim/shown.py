@@ -200,10 +200,10 @@ class Shown:
         Nothing either of a file that is gone or damaged: reading it raises an error.
         """
         try:
-            told = early_ends(self.ended, self.diverged, self.time[-1])
+            ends = early_ends(self.ended, self.diverged, self.time[-1])
         except TrajectoryFileError:
             return ""
-        return told and before + told
+        return ends and before + ends
 
 
 def plot(

@@ -259,14 +259,14 @@ def simulate(
     began = time.perf_counter()
     said: list[str] = []
 
-    def tell(part: Trajectory) -> None:
+    def add_remarks(part: Trajectory) -> None:
         said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact, task.setting.parameters))
 
     def compute(live: Live | None) -> Trajectory | TrajectoryFolder:
         if recording.stream is None:
-            tell(found := at_once(task, viewing.progress, live))
+            add_remarks(found := at_once(task, viewing.progress, live))
             return found
-        return streamed(task, recording.stream, inputs_of(task, options), viewing.progress, tell, live)
+        return streamed(task, recording.stream, inputs_of(task, options), viewing.progress, add_remarks, live)
 
     motion = watched(task, compute, viewing, is_streamed=recording.stream is not None)
     if task.is_python and viewing.page is False:
@@ -306,7 +306,7 @@ def with_records(options: Mapping[str, Any], *, warns: bool = False) -> dict[str
 
 
 def _say_if_slow(seconds: float, name: str) -> None:
-    """Tell someone who waited for a Python function what would be quicker."""
+    """Log a quicker way, if a Python function took long."""
     if seconds > _WORTH_SAYING:
         _log.warning(
             "simulate took %.1f s, most of it in calls of %s, which is a Python function; "

@@ -43,9 +43,9 @@ class Stepper:
         self._dt, self._shape, self._count = setting.dt, shape, count
         q, v, act = setting.ends
         self._parts = [slice(0, q), slice(q, v), *([slice(v, act)] if kind.activations else []), slice(act, act + 2)]
-        self._width, self._told = act + 2, robot.nv + 1 if kind.tells else 0
+        self._width, self._report_size = act + 2, robot.nv + 1 if kind.reports else 0
         self._trees = robot.nv if kind.sleeps else 0
-        self._unread = [np.zeros(1), np.zeros(robot.nv)] if kind.tells else []
+        self._unread = [np.zeros(1), np.zeros(robot.nv)] if kind.reports else []
         self._given = [slice(0, robot.nv), slice(robot.nv, None)] if kind.commands else []
         self._forces = [*setting.forces.values()]
         self._until = [int(end) for end in ends_of_runs(setting.known_forces, count)]
@@ -60,15 +60,8 @@ class Stepper:
         forces, parameters = tuple(setting.forces), tuple(setting.parameters)
         constraints = ALL.without(held) if held else ()
         key = (
-            kind,
-            forces,
-            parameters,
-            setting.integrator,
-            setting.passive,
-            setting.limits,
-            setting.contact,
-            constraints,
-        )
+            kind, forces, parameters, setting.integrator, setting.passive, setting.limits, setting.contact, constraints
+        )  # fmt: skip
         if (found := known.get(key)) is None:
             compiled: Any = compile_function(robot, steps_of(kind), f_ext=forces, parameters=parameters, **options)
             found = known[key] = compiled, compiled.__self__.unchecked(), compiled.__self__.source.numbers
@@ -88,14 +81,14 @@ class Stepper:
         forces = self._forces_at(step) if self._forces else []
         given, start = record.given[..., step:end, :], record.rows[..., step, :]
         after = record.rows[..., step + 1 : end + 1, :]
-        told = None if record.told is None else record.told[..., step:end, :]
+        report = None if record.contact_report is None else record.contact_report[..., step:end, :]
         trees = None if record.trees is None else record.trees[..., step : end + 1, :]
         if isinstance(parts, int):
             found = self._divided(
                 start, after, given, self._dt, parts, forces, self._numbers, self._parameters, trees=trees
             )
-            if told is not None:
-                told[...] = found
+            if report is not None:
+                report[...] = found
             return
         whole = np.broadcast_to(given, (*self._shape, *given.shape[-2:]))
         forces = [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in forces]
@@ -108,18 +101,18 @@ class Stepper:
             after[some] = into
             if trees is not None:
                 trees[some] = own
-            if told is not None:
-                told[some] = found
+            if report is not None:
+                report[some] = found
 
-    def tell(self, record: Record, row: int) -> Array:
+    def contact_report(self, record: Record, row: int) -> Array:
         """The contact report (…, 1 + nv) of a step from a row; the step is not kept."""
         start, forces = record.rows[..., row, :], self._forces_at(row)
         after = np.empty((*start.shape[:-1], 1, self._width))
         given = record.given[..., row : row + 1, :]
         trees = None if record.trees is None else record.trees[..., row : row + 1, :].repeat(2, axis=-2)
-        told = self._divided(start, after, given, self._dt, 1, forces, self._numbers, self._parameters, trees=trees)
-        assert told is not None
-        return told[..., 0, :]
+        report = self._divided(start, after, given, self._dt, 1, forces, self._numbers, self._parameters, trees=trees)
+        assert report is not None
+        return report[..., 0, :]
 
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step."""
@@ -159,11 +152,11 @@ class Stepper:
         state += self._unread if trees is None else [trees[..., 0, :], *self._unread]
         given = np.repeat(given, parts, axis=-2)
         rows = [given[..., part].copy() for part in self._given] if self._given else [given]
-        is_whole = parts == 1 and not self._told
+        is_whole = parts == 1 and not self._report_size
         into = (
             after
             if is_whole
-            else np.empty((*after.shape[:-2], given.shape[-2], self._width + self._trees + self._told))
+            else np.empty((*after.shape[:-2], given.shape[-2], self._width + self._trees + self._report_size))
         )
         if start.ndim == 1:
             forces = [np.asarray(x, order="C") for x in forces] if forces else ()
@@ -173,15 +166,15 @@ class Stepper:
         if is_whole:
             return None
         after[...] = into[..., parts - 1 :: parts, : self._width]
-        if not self._told:
+        if not self._report_size:
             return None
         end = self._width + self._trees
         if trees is not None:
             trees[..., 1:, :] = into[..., parts - 1 :: parts, self._width : end]
-        told: Array = into[..., ::parts, end:]
+        report: Array = into[..., ::parts, end:]
         for k in range(1, parts):
-            np.fmax(told[..., 0], into[..., k::parts, end], out=told[..., 0])
-        return told
+            np.fmax(report[..., 0], into[..., k::parts, end], out=report[..., 0])
+        return report
 
 
 class Staged:
@@ -223,8 +216,8 @@ class Staged:
         assert isinstance(parts, int)
         row = record.rows[step]
         for part in range(parts):
-            row, told = self._part(row, step, part, self._dt / parts)
-            self._put(record, step, part, told)
+            row, report = self._part(row, step, part, self._dt / parts)
+            self._put(record, step, part, report)
         record.rows[step + 1] = row
 
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:  # noqa: ARG002
@@ -234,20 +227,20 @@ class Staged:
             row, _ = self._part(row, step, part, float(lengths[0]) / parts)
         return row[None]
 
-    def tell(self, record: Record, row: int) -> Array:
+    def contact_report(self, record: Record, row: int) -> Array:
         q, v = record.rows[row, : self._nq], record.rows[row, self._nq : self._nq + self._nv]
         forces = [x[row] for x in self.recorded.values()]
         stage = self._stage(q, v, [record.given[row], *forces], np.array([self._dt]), min(row, self._count - 1))
         return np.concatenate((stage.error, stage.solved))
 
     @staticmethod
-    def _put(record: Record, step: int, part: int, told: Array) -> None:
+    def _put(record: Record, step: int, part: int, report: Array) -> None:
         """Keep the contact report of a step's first part, with the largest error of all parts."""
-        if record.told is not None:
-            own = record.told[step]
-            error = told[0] if not part else np.fmax(own[0], told[0])
+        if record.contact_report is not None:
+            own = record.contact_report[step]
+            error = report[0] if not part else np.fmax(own[0], report[0])
             if not part:
-                own[:] = told
+                own[:] = report
             own[0] = error
 
     def _part(self, row: Array, step: int, part: int, length: float) -> tuple[Array, Array]:
@@ -255,7 +248,7 @@ class Staged:
         integrator, nq, nv = self._integrator, self._nq, self._nv
         h = np.array([length])
         past: list[Array] = []
-        powers, told = np.empty((integrator.stages, 2)), np.empty(0)
+        powers, report = np.empty((integrator.stages, 2)), np.empty(0)
         q, v, exchanged = row[:nq], row[nq : nq + nv], row[nq + nv :]
         for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
             t = (self._first + step) * self._dt + (part + time) * length
@@ -263,15 +256,15 @@ class Staged:
             acting = self._source.acting(step, t, *(() if is_known else (q, v, _NOTHING)))
             stage = self._stage(q, v, acting, h, step)
             powers[k] = stage.powers
-            told = np.concatenate((stage.error, stage.solved)) if not k else told
-            told[:1] = np.fmax(told[:1], stage.error)
+            report = np.concatenate((stage.error, stage.solved)) if not k else report
+            report[:1] = np.fmax(report[:1], stage.error)
             past += (q, v, stage.a)
             after = state(h, *past)
             q, v = after[:nq], after[nq:]
         if self._project is not None:
             after = self._project(q, v, *self._places, *self._parameters)
             q, v = after[:nq], after[nq:]
-        return np.concatenate((q, v, exchanged + length * (self._weights @ powers))), told
+        return np.concatenate((q, v, exchanged + length * (self._weights @ powers))), report
 
     def _stage(self, q: Array, v: Array, acting: Sequence[Array], h: Array, step: int) -> StageParts:
         tau, *computed = acting

@@ -31,10 +31,10 @@ def streamed(
     path: Any,
     given: Mapping[str, str],
     progress: Callable[[int, int], None] | None,
-    told: Callable[[Trajectory], None],
+    on_piece: Callable[[Trajectory], None],
     live: Live | None = None,
 ) -> TrajectoryFolder:
-    """Compute a motion into a folder, from where it stopped before. `told` gets each piece.
+    """Compute a motion into a folder, from where it stopped before. `on_piece` gets each piece.
 
     Somebody may follow it and end it early; nobody can push it, since its continuation must be the same motion.
     """
@@ -48,7 +48,7 @@ def streamed(
         folder.begin(about | coordinate_names(robot), KeptRobot(robot).text)
         motion = TrajectoryFolder(folder.path, KeptRobot(robot))
         try:
-            _compute(task, folder, motion, progress, told, live)
+            _compute(task, folder, motion, progress, on_piece, live)
         except SaveError as error:
             raise _what_is_kept(error, motion) from error
         except KeyboardInterrupt as stop:
@@ -63,7 +63,7 @@ def _compute(
     folder: MotionFolder,
     motion: TrajectoryFolder,
     progress: Callable[[int, int], None] | None,
-    told: Callable[[Trajectory], None],
+    on_piece: Callable[[Trajectory], None],
     live: Live | None,
 ) -> None:
     number, start = 0, task.start
@@ -105,7 +105,7 @@ def _compute(
         is_last = piece.has_ended or piece.end().step == last
         stops = not is_last and live is not None and live.has_stopped
         if (trajectory := keep(piece, is_last=is_last)) is not None:
-            told(trajectory)
+            on_piece(trajectory)
         if is_last or stops:
             return
         start = piece.end()
@@ -127,13 +127,13 @@ def inputs_of(task: Task, options: Mapping[str, Any]) -> dict[str, str]:
     found |= {"recorded": repr(task.wanted), "until": ", ".join(event.name for event in task.events) or "none"}
     for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state"):
         if isinstance(x := options[name], Mapping):
-            found[name] = ", ".join(f"{key!r}: {_told(value)}" for key, value in x.items()) or "none"
+            found[name] = ", ".join(f"{key!r}: {_identifier(value)}" for key, value in x.items()) or "none"
         else:
-            found[name] = _told(x)
+            found[name] = _identifier(x)
     return found
 
 
-def _told(x: Any) -> str:
+def _identifier(x: Any) -> str:
     """A text for a given value; functions are identified by their names alone."""
     if x is None:
         return "none"
@@ -147,9 +147,9 @@ def _what_is_kept(error: SaveError, motion: TrajectoryFolder) -> SaveError:
     else:
         kept = f"the motion until t = {motion.time[-1]:g} s is whole in {motion.path}"
     advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
-    told = SaveError(f"{error}; {kept}: {advice}, and the same call goes on from there")
-    told.errno = error.errno
-    return told
+    extended = SaveError(f"{error}; {kept}: {advice}, and the same call goes on from there")
+    extended.errno = error.errno
+    return extended
 
 
 def _place(motion: TrajectoryFolder) -> str:

@@ -119,14 +119,14 @@ class Piece:
             robot = self.setting.robot
             live.begin(self.setting.dt, self.setting.first, robot.nq, robot.nv)
 
-        def told(done: int) -> None:
+        def report_progress(done: int) -> None:
             assert progress is not None
             progress(self._begin + done, self._task.steps)
 
         with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
             take_steps(
                 self.setting, self._motion, self._stiffness, self.record, self.endings, self._watch,
-                None if progress is None else told, live,
+                None if progress is None else report_progress, live,
             )  # fmt: skip
 
     @property
@@ -152,12 +152,12 @@ class Piece:
         rows = np.arange(-first % stride, count, stride)
         if is_last and (not rows.size or rows[-1] != count - 1):
             rows = np.append(rows, count - 1)
-        if record.told is not None:
-            self._finish(record.told, count - 1 if is_last else None)
+        if record.contact_report is not None:
+            self._finish(record.contact_report, count - 1 if is_last else None)
         end = None if record.end_time is not None else Snapshot.of(self._task.identity, self.setting, self.end())
         setting = self.setting
         if isinstance(self._motion, Pushed):
-            record.recorded = {**record.recorded, **self._motion.told(record.done)}
+            record.recorded = {**record.recorded, **self._motion.push_records(record.done)}
             setting = replace(setting, forces=self._motion.forces())
         setting = setting.with_rows(record.recorded, self._count)
         with np.errstate(all="ignore"):
@@ -166,14 +166,14 @@ class Piece:
                 float(record.times(last, last + 1)[0]), end,
             )  # fmt: skip
 
-    def _finish(self, told: Array, end: int | None) -> None:
+    def _finish(self, report: Array, end: int | None) -> None:
         """The acceleration at the end, from a step that is not kept; motions that have ended stay where they are."""
         if end is not None:
             with np.errstate(all="ignore"):
-                told[..., end, :] = self._motion.tell(self.record, end)
-            told[..., end, 0] = 0.0
+                report[..., end, :] = self._motion.contact_report(self.record, end)
+            report[..., end, 0] = 0.0
         if self.setting.shape and not self.endings.going_on.all():
-            told[np.arange(told.shape[-2]) >= self.endings.row[..., None]] = 0.0
+            report[np.arange(report.shape[-2]) >= self.endings.row[..., None]] = 0.0
 
 
 def _motion(

@@ -148,7 +148,7 @@ def sweep(
         closes()
     if count := study.failed:
         warnings.warn(
-            f"{count:,} of {plan.samples:,} samples failed; study.failures tells which, when and why",
+            f"{count:,} of {plan.samples:,} samples failed; study.failures lists them, with times and reasons",
             SimulationWarning,
             stacklevel=2,
         )

@@ -44,7 +44,7 @@ class Figure(Protocol):
         """Take it off the page."""
 
 
-class _Told:
+class _Descriptions:
     """Labels beside bodies, each of which comes with a click and goes with another."""
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies) -> None:
@@ -53,7 +53,7 @@ class _Told:
         self._positions = np.zeros((1, len(bodies), 3))
         self._lock = threading.Lock()
 
-    def tell_of(self, handle: Any, pieces: Sequence[int]) -> None:
+    def describe(self, handle: Any, pieces: Sequence[int]) -> None:
         """Describe the clicked instance of a node; `pieces`: the pieces of each sample's instances."""
 
         @handle.on_click  # type: ignore[untyped-decorator, unused-ignore]
@@ -76,7 +76,7 @@ class _Told:
                 self._labels.pop(place).remove()
                 return
             self._labels[place] = self._scene.add_label(
-                f"{self._root}/told/{sample} {self._bodies.names[piece]}", self._bodies.about(piece),
+                f"{self._root}/about/{sample} {self._bodies.names[piece]}", self._bodies.about(piece),
                 font_screen_scale=0.9, position=self._positions[place],
             )  # fmt: skip
 
@@ -88,12 +88,12 @@ class Nodes:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
         self._made: dict[str, dict[int, Any]] = {}
         self._top = scene.add_frame(root, show_axes=False)
-        self._told = _Told(scene, root, bodies)
+        self._descriptions = _Descriptions(scene, root, bodies)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
     def pose(self, placements: Array) -> None:
         self._posed.pose(placements[0])
-        self._told.pose(placements)
+        self._descriptions.pose(placements)
 
     def show(self, role: Role, on: bool) -> None:
         if role not in self._made:
@@ -103,7 +103,7 @@ class Nodes:
             self._made[role] = {}
             for k, surfaces in by_piece.items():
                 shape = self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
-                self._told.tell_of(shape, [k])
+                self._descriptions.describe(shape, [k])
                 self._made[role][k] = shape
         for handle in self._made[role].values():
             handle.visible = on
@@ -126,12 +126,12 @@ class Crowd:
         self._made: dict[str, list[tuple[Any, NDArray[np.intp]]]] = {}
         self._grips: list[tuple[Any, Sequence[int]]] = []
         self._top = scene.add_frame(root, show_axes=False)
-        self._told = _Told(scene, root, bodies)
+        self._descriptions = _Descriptions(scene, root, bodies)
         self._placements = np.broadcast_to(np.eye(4), (count, len(bodies), 4, 4))
 
     def pose(self, placements: Array) -> None:
         self._placements = placements
-        self._told.pose(placements)
+        self._descriptions.pose(placements)
         positions, quaternions = positions_and_quaternions(placements)
         for made in self._made.values():
             for handle, pieces in made:
@@ -169,7 +169,7 @@ class Crowd:
             cast_shadow=triangles <= _MOST_SHADOWED,
         )  # fmt: skip
         if len(few) == 1:  # viser 1.1's page fails if others can be clicked on or dragged: they have no bounding sphere
-            self._told.tell_of(made, pieces)
+            self._descriptions.describe(made, pieces)
             self._grips.append((made, pieces))
         return made
 

@@ -35,8 +35,8 @@ PATIENCE = 10.0
 
 _SPEEDS = {"0.01": 0.01, "0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
 _SPEEDS |= {"10": 10.0, "as fast as it goes": math.inf}
-_TOLD_EVERY = 0.2
-"""Seconds between two tellings of the time."""
+_UPDATED_EVERY = 0.2
+"""Seconds between two updates of the displayed time."""
 _BEHIND = 0.95
 """The part of the speed that was chosen, below which the page says that the motion is late."""
 _log = logging.getLogger("kinetree")
@@ -97,7 +97,7 @@ class LivePage:
 
     def __init__(self, viewer: Viewer, motion: Live, *, is_one: bool = True, begins_again: bool = True) -> None:
         """`is_one`: whether it is a single motion, whose bodies can be pushed; `begins_again`: whether it can."""
-        self._viewer, self._motion, self._told = viewer, motion, -math.inf
+        self._viewer, self._motion, self._updated = viewer, motion, -math.inf
         self._hand: Hand | None = None
         with viewer.server.atomic():
             viewer.become(None, is_at_rest=False)
@@ -117,10 +117,10 @@ class LivePage:
             if self._hand is not None:
                 self._hand.follow()
             now = time.monotonic()
-            if now - self._told > _TOLD_EVERY or self._motion.is_paused:
-                self._told = now
+            if now - self._updated > _UPDATED_EVERY or self._motion.is_paused:
+                self._updated = now
                 self._motion.is_seen = bool(viewer.server.get_clients())
-                self._text.content = _told(t, self._motion)
+                self._text.content = _clock(t, self._motion)
 
     def end(self, motion: Any, why: str) -> None:
         """Let the page play the computed part, if any, and show why the motion ended."""
@@ -184,7 +184,7 @@ def _named(speed: float) -> str:
     return next((name for name, value in _SPEEDS.items() if value == speed), "1")
 
 
-def _told(t: float, motion: Live) -> str:
+def _clock(t: float, motion: Live) -> str:
     """The time, and how quickly it passes."""
     if motion.is_paused:
         return f"t = {t:.3f} s, paused"

@@ -101,10 +101,10 @@ class Page:
                 add_list(gui, [(one.part, one.reason) for one in self.unseen])
 
     def _add_player(self) -> Player:
-        self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw(), self._tell)
+        self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw(), self._notify)
         return self._player
 
-    def _tell(self, error: Exception) -> None:
+    def _notify(self, error: Exception) -> None:
         """Show an error on all open pages."""
         for client in self.server.get_clients().values():
             client.add_notification("The motion cannot be shown", str(error), color="red")
@@ -119,18 +119,18 @@ class Page:
         subject, t = self._subject, 0.0 if self._player is None else self._player.now
         if subject.holds(samples, t):
             return True
-        told = [
+        notifications = [
             client.add_notification("Reading", f"{len(samples)} of the motions on disk", loading=True)
             for client in self.server.get_clients().values()
         ]
         try:
             subject.read(samples, t)
         except KinetreeError as error:
-            self._tell(error)
+            self._notify(error)
             return False
         finally:
-            for one in told:
-                one.remove()
+            for notification in notifications:
+                notification.remove()
         return True
 
     def _arrange(self) -> None:
@@ -219,7 +219,7 @@ def _ending_lines(motion: Any, before: str) -> list[tuple[str, str]]:
     if not motion.shape or not hasattr(motion, "diverged"):
         return []
     ended, numbers = motion.ended, np.arange(np.prod(motion.shape, dtype=np.int64)).reshape(motion.shape)
-    told = {sample: str(one) for sample, one in motion.diverged.items()}
+    outcomes = {sample: str(one) for sample, one in motion.diverged.items()}
     for sample in map(tuple, np.argwhere(ended < motion.time[-1]).tolist()):
-        told.setdefault(sample, f"ended at t = {ended[sample]:g} s")
-    return [(f"{before}{numbers[sample]}", told[sample]) for sample in sorted(told)]
+        outcomes.setdefault(sample, f"ended at t = {ended[sample]:g} s")
+    return [(f"{before}{numbers[sample]}", outcomes[sample]) for sample in sorted(outcomes)]

@@ -29,10 +29,10 @@ class Player:
     """Goes through the times of a motion, (T,) in s, and calls `draw(t)`."""
 
     def __init__(
-        self, gui: GuiApi, times: Array, draw: Callable[[float], None], tell: Callable[[Exception], None]
+        self, gui: GuiApi, times: Array, draw: Callable[[float], None], report: Callable[[Exception], None]
     ) -> None:
-        """`tell` is called with errors while it plays, such as a file that is gone; it pauses then."""
-        self._times, self._draw, self._tell = times, draw, tell
+        """`report` is called with errors while it plays, such as a file that is gone; it pauses then."""
+        self._times, self._draw, self._report = times, draw, report
         self.start: float = float(times[0])
         self.end: float = float(times[-1])
         self.now: float = self.start
@@ -132,7 +132,7 @@ class Player:
                 self._advance((now - before) * self.speed)
             except Exception as error:
                 self.pause()
-                self._tell(error)
+                self._report(error)
             before = now
             if now - shown > _SHOWN_EVERY:
                 shown = now

@@ -80,9 +80,9 @@ def _dials(robot: Model, owner: Joint | Coupling, size: float) -> Iterator[Dial]
         label = f"{owner.name}.{name}" if name else owner.name
         low, high = float(robot.lower[start + k]), float(robot.upper[start + k])
         reach = {"rad": math.pi, "m": _round_up(size)}.get(unit, 1.0)
-        told = f"{about}; {_range(low, high)}"
+        hint = f"{about}; {_range(low, high)}"
         low, high = _finite(low, high, reach)
-        yield Dial((f"{label}, {unit}" if unit else label,), told, low, high, slice(start + k, start + k + 1))
+        yield Dial((f"{label}, {unit}" if unit else label,), hint, low, high, slice(start + k, start + k + 1))
 
 
 def _round_up(x: float) -> float:

@@ -82,13 +82,13 @@ def main() -> None:
     for folder in sys.argv[1:]:
         for path in sorted(Path(folder).rglob("*.xml")):
             begin = time.perf_counter()
-            what = _told(path, seen)
+            what = _differences(path, seen)
             if what:
                 print(f"{path} ({time.perf_counter() - begin:.1f} s)", *what, sep="\n  ", flush=True)
     print(dict(seen))
 
 
-def _told(path: Path, seen: Counter[str]) -> list[str]:
+def _differences(path: Path, seen: Counter[str]) -> list[str]:
     try:
         kt.load(path)
     except kt.errors.ModelError:

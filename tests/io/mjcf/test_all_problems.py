@@ -1,4 +1,4 @@
-"""A check of an MJCF file tells all its problems at once, each with its line; loading it stops at the first."""
+"""A check of an MJCF file reports all its problems at once, each with its line; loading it stops at the first."""
 
 from __future__ import annotations
 
@@ -76,22 +76,22 @@ def test_problems_of_included_files_keep_their_code_and_place(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [
         ("part.xml", "'part.xml' is not found; put the file there or correct the address"),
         ("../part.xml", "is outside the folder of the file; name its folder in package_roots (--package-roots)"),
     ],
 )
 @pytest.mark.parametrize("element", ['<include file="{}"/>', '<asset><model name="m" file="{}"/></asset>'])
-def test_files_that_are_not_there(tmp_path: Path, element: str, address: str, told: str) -> None:
+def test_files_that_are_not_there(tmp_path: Path, element: str, address: str, message: str) -> None:
     main = tmp_path / "main.xml"
     main.write_text(f"<mujoco>{element.format(address)}<worldbody>{BODY}</worldbody></mujoco>")
     (found,) = kt.check(main).errors
     assert found.code == "missing-file"
-    assert told in str(found)
+    assert message in str(found)
 
 
-def test_triangles_that_mujoco_leaves_out_are_told(tmp_path: Path) -> None:
+def test_triangles_that_mujoco_leaves_out_are_reported(tmp_path: Path) -> None:
     corners = "".join(f"v {k >> 2} {k >> 1 & 1} {k & 1}\n" for k in range(8))
     sides = ("1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6", "1 3 5 2 7 6")  # the last is entangled
     (tmp_path / "box.obj").write_text(corners + "".join(f"f {side}\n" for side in sides))
@@ -104,14 +104,14 @@ def test_triangles_that_mujoco_leaves_out_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("<mujocoinclude/>", "a part of an MJCF file, which another one includes; load that"),
         ("<worldbody/>", "this is a part of an MJCF file"),
         ("<model/>", "a part of an SDF file, or names one; load the file that begins with <sdf>"),
     ],
 )
-def test_parts_of_robot_files_are_known(tmp_path: Path, text: str, told: str) -> None:
+def test_parts_of_robot_files_are_known(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "part.xml").write_text(text)
-    with pytest.raises(kt.errors.ModelError, match=told):
+    with pytest.raises(kt.errors.ModelError, match=message):
         kt.load(tmp_path / "part.xml")

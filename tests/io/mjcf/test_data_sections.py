@@ -194,7 +194,7 @@ def test_names_inside_replicas_are_not_there_without_their_ends(tmp_path: Path) 
         kt.load(path)
 
 
-def test_what_cannot_be_used_is_kept_and_told(tmp_path: Path) -> None:
+def test_unusable_elements_are_kept_and_reported(tmp_path: Path) -> None:
     path = file(
         tmp_path,
         """<size nuserdata="3"/><statistic extent="2"/><visual><global fovy="30"/></visual>
@@ -216,7 +216,7 @@ def test_what_cannot_be_used_is_kept_and_told(tmp_path: Path) -> None:
         assert words in note
 
 
-def test_deformable_bodies_and_plugins_are_told(tmp_path: Path) -> None:
+def test_deformable_bodies_and_plugins_are_reported(tmp_path: Path) -> None:
     path = file(
         tmp_path,
         """<worldbody><flexcomp name="cloth" type="grid" count="3 3 1" dim="2" mass="1"/></worldbody>

@@ -97,14 +97,14 @@ NOT_READ = {
 }
 
 
-@pytest.mark.parametrize(("inside", "told"), NOT_READ.values(), ids=NOT_READ)
-def test_what_is_not_read_yet_is_refused(tmp_path: Path, inside: str, told: str) -> None:
+@pytest.mark.parametrize(("inside", "message"), NOT_READ.values(), ids=NOT_READ)
+def test_what_is_not_read_yet_is_refused(tmp_path: Path, inside: str, message: str) -> None:
     path = file(tmp_path, inside)
-    if "three" not in told and "directions" not in told:
+    if "three" not in message and "directions" not in message:
         mujoco.MjModel.from_xml_path(str(path))
     with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(path)
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 WRONG = {
@@ -116,11 +116,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("at", "told"), WRONG.values(), ids=WRONG)
-def test_faults_are_named(tmp_path: Path, at: str, told: str) -> None:
+@pytest.mark.parametrize(("at", "message"), WRONG.values(), ids=WRONG)
+def test_faults_are_named(tmp_path: Path, at: str, message: str) -> None:
     path = file(tmp_path, f"<worldbody><frame {at}>{FREE}</frame></worldbody>")
     with pytest.raises(ValueError, match=r"."):
         mujoco.MjModel.from_xml_path(str(path))
     with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(path)
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)

@@ -30,11 +30,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("joint", "tendon", "more", "told"), CASES.values(), ids=CASES)
-def test_what_mujoco_passes_over_is_refused(tmp_path: Path, joint: str, tendon: str, more: str, told: str) -> None:
+@pytest.mark.parametrize(("joint", "tendon", "more", "message"), CASES.values(), ids=CASES)
+def test_what_mujoco_passes_over_is_refused(tmp_path: Path, joint: str, tendon: str, more: str, message: str) -> None:
     path = tmp_path / "robot.xml"
     path.write_text(HEAD.format(joint=joint, tendon=tendon) + f"{more}</mujoco>", encoding="utf-8")
     assert mujoco.MjModel.from_xml_path(str(path)).nv == 2
     with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(path)
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)

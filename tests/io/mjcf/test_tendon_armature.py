@@ -42,9 +42,9 @@ def test_a_tendon_that_moves_with_one_joint_adds_to_its_armature(tmp_path: Path,
 
 def test_that_of_several_joints_is_kept_and_warned_of(tmp_path: Path) -> None:
     path = file(tmp_path, SEVERAL)
-    with pytest.warns(ModelWarning) as told:
+    with pytest.warns(ModelWarning) as caught:
         robot = kt.load(path)
-    sentences = [str(each.message) for each in told]
+    sentences = [str(each.message) for each in caught]
     assert '<fixed name="t">: this tendon has armature="0.7", which MuJoCo adds to the mass' in sentences[0]
     assert "<motor>: this actuator on the tendon 't' has armature=\"0.2\", which MuJoCo adds" in sentences[1]
     assert robot.extras.tendons[0].armature == 0.7

@@ -552,7 +552,7 @@ def test_the_text_form_holds_everything(tmp_path: Path) -> None:
     assert robot.bodies["a"].geometry[0].size == (math.inf, math.inf)
 
 
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     text = one("revolute", axis("0 0 0")).replace("<mass>0.7</mass>", "<mass>-1</mass>")
     with pytest.raises(kt.errors.ModelError, match=r"there are \d problems that cannot be mended") as caught:
         read(tmp_path, text, repair=True)
@@ -560,7 +560,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_gearboxes_that_cannot_be_coupled_can_be_left_out(tmp_path: Path) -> None:
-    """What the message says about them is not what tells that they are gearboxes."""
+    """They are recognised as gearboxes by their elements, not by the text of the message."""
     twice = sdf(model(GEARS + gearbox("0 0 1", "0 0 1") + gearbox("0 0 1", "0 0 1", name="more")))
     with pytest.raises(
         kt.errors.ModelError, match=r"couples 'p', which 'gears' couples already; .*loads with mimic=False"

@@ -34,7 +34,7 @@ def test_blender_s_linear_light_is_converted(tool: str, blue: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("told", "opacity"),
+    ("element", "opacity"),
     [
         ("", 255),
         ('<transparent opaque="A_ONE"><color>1 1 1 1</color></transparent>', 255),
@@ -51,8 +51,8 @@ def test_blender_s_linear_light_is_converted(tool: str, blue: int, tmp_path: Pat
         ("<transparent><color>1 1 1 nan</color></transparent>", 255),
     ],
 )
-def test_transparency(told: str, opacity: int, tmp_path: Path) -> None:
-    assert color(tmp_path / "cube.dae", "</diffuse>", f"</diffuse>{told}") == (0, 0, 128, opacity)
+def test_transparency(element: str, opacity: int, tmp_path: Path) -> None:
+    assert color(tmp_path / "cube.dae", "</diffuse>", f"</diffuse>{element}") == (0, 0, 128, opacity)
 
 
 def test_a_colour_that_is_none_is_left_out(tmp_path: Path) -> None:

@@ -73,15 +73,15 @@ def test_a_text_form_has_its_images_in_roots(path: Path) -> None:
     assert not is_drawn(kt.load(text))
 
 
-def test_the_root_that_is_needed_is_told(path: Path) -> None:
+def test_the_root_that_is_needed_is_reported(path: Path) -> None:
     (unseen,) = looks_of(kt.load(path)).unseen
-    told = f"package_roots=['{path.parents[1]}']" if path.suffix == ".xml" else "that holds the package 'images'"
+    advice = f"package_roots=['{path.parents[1]}']" if path.suffix == ".xml" else "that holds the package 'images'"
     assert "half.png' was not found inside the folders given when the robot was loaded; put the file" in unseen.reason
-    assert told in unseen.reason
+    assert advice in unseen.reason
 
 
 @pytest.mark.parametrize(
-    ("source", "address", "told"),
+    ("source", "address", "advice"),
     [
         ("/a/robot/r.urdf", "images/a.png", "put the file there"),
         ("/a/robot/r.urdf", "../images/a.png", "give package_roots=['/a'] when"),
@@ -92,8 +92,8 @@ def test_the_root_that_is_needed_is_told(path: Path) -> None:
         ("", "a.png", "load the robot from its file"),
     ],
 )
-def test_what_to_do(source: str, address: str, told: str) -> None:
-    assert told in remedy(source, address)
+def test_what_to_do(source: str, address: str, advice: str) -> None:
+    assert advice in remedy(source, address)
 
 
 def test_a_file_of_a_motion_names_images_only(path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_folder_that_is_not_to_be_trusted_is_left_alone(kinetree: Command, fol
     assert len(list(folder.iterdir())) == 1
 
 
-def test_it_needs_to_be_told_what_to_do(kinetree: Command) -> None:
+def test_it_needs_an_action(kinetree: Command) -> None:
     result = kinetree("cache")
     assert result.code == 2
     assert "clear" in result.out + result.err

@@ -20,7 +20,7 @@ def test_a_robot_in_another_format_and_back(kinetree: Command) -> None:
     assert kt.load("arm.urdf") == kt.zoo.load("arm6")
 
 
-def test_what_was_assumed_is_told(kinetree: Command) -> None:
+def test_assumptions_are_reported(kinetree: Command) -> None:
     result = kinetree("convert", str(robot_path("panda")), "panda.urdf")
     assert result.code == 0
     assert "assumed about the robot:\n  " in result.out

@@ -54,7 +54,7 @@ def test_of_many_motions_the_film_shows_some(kinetree: Command) -> None:
         ("folder.mp4", "this is a folder"),
     ],
 )
-def test_what_cannot_be_filmed_is_told_before_the_motion_is_computed(
+def test_impossible_films_are_reported_before_the_motion_is_computed(
     kinetree: Command, film: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kinetree.sim.simulate", None)
@@ -64,7 +64,7 @@ def test_what_cannot_be_filmed_is_told_before_the_motion_is_computed(
     assert message in result.err
 
 
-def test_a_package_that_is_missing_is_told_before(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_first(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "av", None)
     result = kinetree(*RUN, "--film", "run.mp4")
     assert result.code == 1

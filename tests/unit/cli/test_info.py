@@ -132,7 +132,7 @@ def test_a_robot_that_nothing_limits_has_no_empty_columns(kinetree: Command) -> 
     assert "lower" not in result.out
 
 
-def test_degrees_of_freedom_without_a_motor_are_told(kinetree: Command) -> None:
+def test_degrees_of_freedom_without_a_motor_are_reported(kinetree: Command) -> None:
     rows = rows_of(kinetree("info", "quadruped").out)
     assert "none" in rows["root_joint.vx"]
     assert "none" not in rows["front_left_knee"]
@@ -163,13 +163,13 @@ def test_json_has_the_numbers_of_each_degree_of_freedom(kinetree: Command) -> No
     Path("geared.json").write_text(kt.to_text(geared()), encoding="utf-8")
     result = kinetree("info", "geared.json", "--json")
     assert (result.code, result.err) == (0, "")
-    told = json.loads(result.out)
+    data = json.loads(result.out)
     robot = geared()
-    assert (told["name"], told["nq"], told["nv"], told["floating_base"]) == ("geared", robot.nq, robot.nv, False)
-    assert told["mass"] == pytest.approx(robot.mass)
-    assert (told["q_names"], told["v_names"]) == (list(robot.q_names), list(robot.v_names))
-    assert [body["name"] for body in told["bodies"]] == list(robot.bodies)
-    rows = {row["name"]: row for joint in told["joints"] for row in joint["degrees_of_freedom"]}
+    assert (data["name"], data["nq"], data["nv"], data["floating_base"]) == ("geared", robot.nq, robot.nv, False)
+    assert data["mass"] == pytest.approx(robot.mass)
+    assert (data["q_names"], data["v_names"]) == (list(robot.q_names), list(robot.v_names))
+    assert [body["name"] for body in data["bodies"]] == list(robot.bodies)
+    rows = {row["name"]: row for joint in data["joints"] for row in joint["degrees_of_freedom"]}
     assert rows["leader"] == {
         "name": "leader", "damping": 0.25, "stiffness": 3.0, "rest": 0.5, "rotor": 0.001, "gear": 30.0
     }  # fmt: skip
@@ -177,10 +177,10 @@ def test_json_has_the_numbers_of_each_degree_of_freedom(kinetree: Command) -> No
         "name": "tail", "velocity": 1.0, "effort": 1.0, "lower": -0.75, "upper": 0.75, "friction": 0.375,
         "follows": "leader",
     }  # fmt: skip
-    assert "tail = -0.5 leader + 0.125" in told["followers"]
+    assert "tail = -0.5 leader + 0.125" in data["followers"]
 
 
 @pytest.mark.parametrize("name", ["humanoid", "quadruped"])
 def test_json_of_a_robot_of_the_zoo_has_no_infinite_number(kinetree: Command, name: str) -> None:
-    told = json.loads(kinetree("info", name, "--json").out, parse_constant=pytest.fail)
-    assert [joint["name"] for joint in told["joints"]] == list(zoo.load(name).joints)
+    data = json.loads(kinetree("info", name, "--json").out, parse_constant=pytest.fail)
+    assert [joint["name"] for joint in data["joints"]] == list(zoo.load(name).joints)

@@ -171,13 +171,13 @@ from kinetree.cli import main
 from kinetree.sim.stepper import Stepper
 importlib.import_module("kinetree.sim.blocks").SECONDS_PER_BLOCK = 0.0  # one step per call
 real, calls = Stepper.advance, 0
-def told(*arguments):
+def counted(*arguments):
     global calls
     calls += 1
     if calls == 50:
         print("running", flush=True)
     return real(*arguments)
-Stepper.advance = told
+Stepper.advance = counted
 main(["simulate", "double_pendulum", "--duration", "2000", "--out", "run"])
 """
     process = subprocess.Popen(

@@ -50,7 +50,7 @@ def test_a_picture_is_written(kinetree: Command, arguments: tuple[str, ...], wri
         (("one.npz", "--out", "missing/a.png"), 1, "missing"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(kinetree: Command, arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_impossible_plots_are_reported(kinetree: Command, arguments: tuple[str, ...], code: int, message: str) -> None:
     result = kinetree("plot", *arguments)
     assert result.code == code
     assert message in " ".join(result.err.replace("│", " ").split())

@@ -97,7 +97,7 @@ def test_a_motion_begins_at_a_keyframe(kinetree: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (("leaning.xml", "--keyframe", "dwon"), "no keyframe 'dwon': did you mean 'down'?"),
         (("leaning.xml", "--keyframe", ""), "no keyframe ''"),
@@ -105,11 +105,11 @@ def test_a_motion_begins_at_a_keyframe(kinetree: Command) -> None:
         (("leaning.xml", "--keyframe", "down", "--random"), "give either --keyframe or --random"),
     ],
 )
-def test_keyframes_that_are_not_there_are_refused(kinetree: Command, given: tuple[str, ...], told: str) -> None:
+def test_keyframes_that_are_not_there_are_refused(kinetree: Command, given: tuple[str, ...], message: str) -> None:
     Path("leaning.xml").write_text(LEANING, encoding="utf-8")
     result = kinetree("simulate", *given, *QUICK)
     assert result.code == 2
-    assert told in " ".join(result.err.replace("│", " ").split())
+    assert message in " ".join(result.err.replace("│", " ").split())
 
 
 @pytest.mark.usefixtures("drawn")
@@ -124,7 +124,7 @@ def test_every_robot_of_the_zoo(kinetree: Command, name: str) -> None:
     assert Path(f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_file_is_read_with_a_fixed_base_unless_told(kinetree: Command) -> None:
+def test_a_file_is_read_with_a_fixed_base_unless_requested(kinetree: Command) -> None:
     file = str(zoo.path("quadruped"))
     assert kinetree("simulate", file, *QUICK).code == 0
     assert load("quadruped").q.shape[1] == 12
@@ -460,7 +460,7 @@ def test_foreign_members_of_a_torque_archive(kinetree: Command) -> None:
     assert (result.code, "this is not a NumPy file: 'tau' is not a NumPy array" in result.err) == (2, True)
 
 
-def test_columns_are_told_apart_in_linear_time(kinetree: Command) -> None:
+def test_columns_are_distinguished_in_linear_time(kinetree: Command) -> None:
     """A name given twice is found however many columns there are."""
     Path("t.csv").write_text(f"{'elbow,' * 20_000}time\n{'0,' * 20_000}0\n", encoding="utf-8")
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.csv")
@@ -474,7 +474,7 @@ def test_a_folder_is_made_if_it_is_said(kinetree: Command, out: str) -> None:
     assert result.err == ("note: made the folder new\n" if "/" in out else "")
 
 
-def test_what_cannot_be_written_is_told_before_the_motion_is_computed(
+def test_unwritable_files_are_reported_before_the_motion_is_computed(
     kinetree: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kinetree.sim.simulate", None)
@@ -560,7 +560,7 @@ def test_damaged_archives_are_refused(kinetree: Command, byte: int) -> None:
     assert "t.npz: this is not a NumPy file" in result.err
 
 
-def test_rounding_errors_are_not_told_as_energies(kinetree: Command) -> None:
+def test_rounding_errors_are_not_reported_as_energies(kinetree: Command) -> None:
     """In free fall joints turn by 1e-17 rad, and friction takes 1e-36 J from them."""
     result = kinetree("simulate", "quadruped", "--duration", "0.2")
     assert 0.0 < load("quadruped").dissipated[-1] < 1e-20

@@ -150,17 +150,17 @@ def test_the_setting_of_contacts_may_be_left_out(
     assert asked.settings["contact"] == contact
 
 
-def test_choices_that_are_none_are_told_in_one_sentence(kinetree: Command) -> None:
+def test_invalid_choices_are_reported_in_one_sentence(kinetree: Command) -> None:
     result = kinetree("simulate", "double_pendulum", "--on", "water")
     assert result.code == 2
-    told = " ".join(result.err.replace("│", " ").split())
-    assert "Invalid value for '--on': 'water' is not one of 'nothing', 'ground', 'slope', 'terrain'" in told
-    told = " ".join(kinetree("simulate", "double_pendulum", "--contact", "soft").err.replace("│", " ").split())
-    assert "--contact: 'soft' is not one of all, partial, mujoco, compliant, rigid, and not a robot" in told
-    told = kinetree("simulate", "double_pendulum", "--contact", "rigid", "--compare", "mujoco").err
-    assert "compare with --contact mujoco" in " ".join(told.replace("│", " ").split())
-    told = kinetree("simulate", "double_pendulum", "--on", "slope", "--angle", "3").err
-    assert "'--angle': it must be a number between -1.5708 and 1.5708, not 3.0" in told
+    message = " ".join(result.err.replace("│", " ").split())
+    assert "Invalid value for '--on': 'water' is not one of 'nothing', 'ground', 'slope', 'terrain'" in message
+    message = " ".join(kinetree("simulate", "double_pendulum", "--contact", "soft").err.replace("│", " ").split())
+    assert "--contact: 'soft' is not one of all, partial, mujoco, compliant, rigid, and not a robot" in message
+    message = kinetree("simulate", "double_pendulum", "--contact", "rigid", "--compare", "mujoco").err
+    assert "compare with --contact mujoco" in " ".join(message.replace("│", " ").split())
+    message = kinetree("simulate", "double_pendulum", "--on", "slope", "--angle", "3").err
+    assert "'--angle': it must be a number between -1.5708 and 1.5708, not 3.0" in message
 
 
 @pytest.mark.usefixtures("drawn")

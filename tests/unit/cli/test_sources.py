@@ -31,7 +31,7 @@ def test_a_robot_of_a_package_is_shown(kinetree: Command) -> None:
         (("nobody",), "there is no such file, and the zoo has no robot of that name"),
     ],
 )
-def test_a_wrong_name_is_told(kinetree: Command, arguments: tuple[str, ...], message: str) -> None:
+def test_a_wrong_name_is_reported(kinetree: Command, arguments: tuple[str, ...], message: str) -> None:
     result = kinetree("info", *arguments)
     assert result.code == (2 if "--source" in arguments else 1)
     assert message in result.err

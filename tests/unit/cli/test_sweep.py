@@ -51,7 +51,7 @@ def test_a_study_of_a_file(kinetree: Command) -> None:
     assert kinetree("sweep", "swings.toml", "--quiet").out == ""
 
 
-def test_failures_are_told(kinetree: Command) -> None:
+def test_failures_are_reported(kinetree: Command) -> None:
     Path("fails.toml").write_text(STUDY.replace('"q, v" = {uniform = [-1.0, 1.0]}', "v = {values = [[0, 0], [nan, 0]]}")
                                   .replace("samples = 3", "").replace('"body', '#"body'))  # fmt: skip
     result = kinetree("sweep", "fails.toml", "--out", "results")

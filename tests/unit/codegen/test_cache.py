@@ -490,7 +490,7 @@ def test_what_dead_writers_left_is_removed_after_an_hour(cache: Cache) -> None:
     assert young.exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there only its age tells that a writer is dead")
+@pytest.mark.skipif(sys.platform == "win32", reason="there only its age shows that a writer is dead")
 def test_what_dead_writers_left_counts_and_goes_first(cache: Cache) -> None:
     small = Cache(cache.directory, limit=10_000)
     keys = [bytes([k]) * 32 for k in range(4)]
@@ -504,7 +504,7 @@ def test_what_dead_writers_left_counts_and_goes_first(cache: Cache) -> None:
     assert [small.read(key) is not None for key in keys] == [True] * 4
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there only its age tells that a writer is dead")
+@pytest.mark.skipif(sys.platform == "win32", reason="there only its age shows that a writer is dead")
 def test_what_a_living_writer_writes_counts_and_stays(cache: Cache) -> None:
     small = Cache(cache.directory, limit=10_000)
     small.write(OTHER, bytes(3000 - HEADER))

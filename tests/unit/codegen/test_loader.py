@@ -311,7 +311,7 @@ print(seen["loaded"], seen["refused"])
 
 @pytest.mark.deep
 def test_damage_anywhere_is_refused_or_harmless_and_the_loader_survives(tmp_path: Path) -> None:
-    """Each bit of what tells how to load, each length, and many bytes at once. None of the code is run."""
+    """Each bit of the loading instructions, each length, and many bytes at once. None of the code is run."""
     path = tmp_path / "object"
     path.write_bytes(compile_module(COUNTER + "declare double @log(double)\n@f = global ptr @log\n"))
     done = subprocess.run([sys.executable, "-c", DAMAGE, str(path)], capture_output=True, text=True, check=False)

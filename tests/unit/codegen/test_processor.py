@@ -1,4 +1,4 @@
-"""What tells this processor from others, found without LLVM: as exact as what LLVM finds, and the same everywhere."""
+"""The properties that distinguish this processor, found without LLVM, as exactly as by LLVM and everywhere."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_where_it_cannot_be_read_llvm_is_asked(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_version_of_llvm_is_found_without_it() -> None:
-    """The files it is told by are those that llvmlite is made of: were they elsewhere, nothing would be kept."""
+    """The files that determine it are those that llvmlite is made of: were they elsewhere, nothing would be kept."""
     import llvmlite
 
     found = llvm_version()

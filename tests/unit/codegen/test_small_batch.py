@@ -168,7 +168,7 @@ def test_other_keywords_and_a_read_only_out_reach_the_general_function() -> None
 
 
 @pytest.mark.parametrize("release_from", [1, 100])
-def test_floating_point_errors_are_the_general_functions_to_tell(release_from: int) -> None:
+def test_floating_point_errors_are_reported_by_the_general_function(release_from: int) -> None:
     f = builtin(PAIR, batches=Batches(MOST, release_from))
     x, m = pairs(9)
     for value in (np.inf, 1e308, 1e-308):
@@ -178,7 +178,7 @@ def test_floating_point_errors_are_the_general_functions_to_tell(release_from: i
         of_x[4] = [1e9, 1e9] if value > 1.0 else [1e-9, 1e-9]
         reaches_general(f, of_x, odd)
         reaches_general(f, of_x, odd, out=out)
-    assert isinstance(f(x, m), np.ndarray)  # what one call met is not told of the next
+    assert isinstance(f(x, m), np.ndarray)  # errors of one call are not reported by the next
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is the C library that raises them")

@@ -182,7 +182,7 @@ def refuse(*_: Any, **__: Any) -> Any:
         (mujoco, "MjModel", "mujoco", "mujoco cannot read it: "),
     ],
 )
-def test_one_that_fails_is_told_in_a_sentence_and_the_others_go_on(
+def test_a_library_that_fails_is_reported_and_the_others_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, function: str, name: str, words: str
 ) -> None:
     monkeypatch.setattr(module, function, refuse)

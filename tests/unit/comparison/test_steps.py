@@ -78,7 +78,7 @@ def test_a_changed_robot_is_written_for_mujoco(scene: tuple[kt.Model, kt.Traject
     assert (result.parting.step, result.parting.term) == (0, "accelerations")  # the motion is that of another gravity
 
 
-def test_the_first_step_and_the_first_term_that_differ_are_told(
+def test_the_first_step_and_the_first_term_that_differ_are_reported(
     scene: tuple[kt.Model, kt.Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     robot, motion = scene
@@ -128,7 +128,7 @@ def test_without_contacts_there_are_no_rows(scene: tuple[kt.Model, kt.Trajectory
     assert str(result).endswith("all terms are the same to 1e-08 relative to the largest number of each")
 
 
-def test_what_cannot_be_compared_is_told(
+def test_impossible_comparisons_are_reported(
     scene: tuple[kt.Model, kt.Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     robot, motion = scene

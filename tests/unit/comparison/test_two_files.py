@@ -1,4 +1,4 @@
-"""A robot beside a second one: every kind of difference is planted, and told where it is."""
+"""A robot compared with a second one: every kind of difference is planted, and reported with its place."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_file_is_equal_to_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("replacements", "body", "what", "words"), PLANTED.values(), ids=PLANTED)
-def test_the_first_difference_is_told(
+def test_the_first_difference_is_reported(
     replacements: list[tuple[str, str]], body: str, what: str, words: str, tmp_path: Path
 ) -> None:
     found = kt.compare(write(tmp_path, "a.urdf"), write(tmp_path, "b.urdf", changed(*replacements)))
@@ -125,7 +125,7 @@ def test_the_first_difference_is_told(
     assert found.verdict in found.text
 
 
-def test_what_follows_from_a_difference_is_not_told_again(tmp_path: Path) -> None:
+def test_consequences_of_a_difference_are_not_reported_again(tmp_path: Path) -> None:
     """A joint at another place carries everything beyond it along, which is where it should be on its parent."""
     second = write(tmp_path, "b.urdf", changed(('xyz="0 0.1 0.4"', 'xyz="0 0.103 0.4"')))
     (beside,) = kt.compare(write(tmp_path, "a.urdf"), second).counterparts
@@ -139,8 +139,8 @@ def test_differences_are_in_the_order_of_the_tree(tmp_path: Path) -> None:
         ('effort="5"', 'effort="6"'), ('<mass value="2"/>', '<mass value="2.5"/>'), ('effort="50"', 'effort="51"')
     )
     (beside,) = kt.compare(write(tmp_path, "a.urdf"), write(tmp_path, "b.urdf", second)).counterparts
-    told = [(difference.body, difference.what) for difference in beside.differences[:3]]
-    assert told == [("upper", "mass"), ("upper", "effort limit"), ("left", "effort limit")]
+    places = [(difference.body, difference.what) for difference in beside.differences[:3]]
+    assert places == [("upper", "mass"), ("upper", "effort limit"), ("left", "effort limit")]
 
 
 def test_another_order_of_joints_is_noted_and_makes_no_difference(tmp_path: Path) -> None:

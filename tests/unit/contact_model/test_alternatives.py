@@ -299,12 +299,12 @@ def test_shapes_of_absent_objects_have_parameters() -> None:
 
 
 @pytest.mark.parametrize(("number", "text"), [(5, "5"), (-1, "-1"), (0.5, "0.5"), (np.nan, "nan"), (np.inf, "inf")])
-def test_a_number_of_no_object_is_told_with_its_sample(number: float, text: str) -> None:
+def test_an_invalid_object_number_is_reported_with_its_sample(number: float, text: str) -> None:
     robot = scene()
     q, v, tau = states(robot, 3)
     which = np.array([0.0, number, 1.0])
-    told = rf"{WHICH}\[1\] is {text}: body 'object' is one of 5 objects, by their numbers 0 \(object\), 1 \(can\)"
-    with pytest.raises(ConfigurationError, match=told):
+    message = rf"{WHICH}\[1\] is {text}: body 'object' is one of 5 objects, by their numbers 0 \(object\), 1 \(can\)"
+    with pytest.raises(ConfigurationError, match=message):
         kt.contact_dynamics(robot, q, v, tau, parameters={WHICH: which})
     with pytest.raises(ConfigurationError, match=f"{WHICH} is {text}: body"):
         kt.mass_matrix(robot, q[0], parameters={WHICH: number})
@@ -318,7 +318,7 @@ def test_a_number_of_no_object_is_told_with_its_sample(number: float, text: str)
             kt.simulate(robot, q=q, duration=0.01, parameters={WHICH: which})
 
 
-def test_other_wrong_arguments_are_told() -> None:
+def test_other_wrong_arguments_are_reported() -> None:
     robot, (q, v, tau) = scene(), states(scene(), 1)
     with pytest.raises(DTypeError, match=WHICH):
         kt.contact_dynamics(robot, q, v, tau, parameters={WHICH: ["can"]})  # type: ignore[dict-item]

@@ -42,9 +42,9 @@ def test_negative_friction_is_warned_of_and_is_almost_none() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         robot = point(-1.0)
-    told = [str(warning.message) for warning in caught]
-    assert len(told) == 2
-    assert "body 'thing0': a shape has negative friction, (-1.0, 0.0, 0.0); it counts as almost none" in told[1]
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == 2
+    assert "body 'thing0': a shape has negative friction, (-1.0, 0.0, 0.0); it counts as almost none" in messages[1]
     _, v = sliding(robot)
     np.testing.assert_allclose(v[0], 1.0 - 1e-5 * 9.81 * 0.3, rtol=1e-6)
 

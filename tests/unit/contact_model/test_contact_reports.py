@@ -26,7 +26,7 @@ def start(robot: kt.Model, count: int, steps: int = 12) -> tuple[Array, Array, A
     return q, v, tau
 
 
-def test_errors_are_told_and_states_are_the_same() -> None:
+def test_errors_are_reported_and_states_are_the_same() -> None:
     q, v, tau = start(BOX, 5)
     found = kt.rollout(BOX, q, v, tau, 0.001, contact=True, report=True)
     assert (found.states.shape, found.contact_error.shape) == ((5, 12, 13), (5, 12))
@@ -73,26 +73,26 @@ def test_steps_that_are_not_solved_are_warned_of() -> None:
         patch.object(importlib.import_module("kinetree.algorithms.contact_dynamics"), "Effort", lambda: Effort(1, 1)),
         pytest.warns(
             kt.errors.SimulationWarning, match=r"rollout: the contacts of \d+ of 48 steps are not solved to 1e-08"
-        ) as told,
+        ) as warned,
     ):
         found = kt.rollout(robot, q, v, tau, 0.001, contact=True, report=True)
     sample, step = (int(k) for k in np.unravel_index(found.contact_error.argmax(), (4, 12)))
-    assert f"step {step} of sample [{sample}]" in str(told[0].message)
-    assert told[0].filename == __file__
+    assert f"step {step} of sample [{sample}]" in str(warned[0].message)
+    assert warned[0].filename == __file__
 
 
 def test_what_is_said_of_errors() -> None:
     assert unsolved(np.full((2, 3), 1e-9)) is None
     assert unsolved(np.full((2, 3), np.nan)) is None
     assert unsolved(np.empty((2, 0))) is None
-    told = unsolved(np.array([[1e-12, np.nan], [3e-4, 1e-5]]))
-    assert told == (
+    text = unsolved(np.array([[1e-12, np.nan], [3e-4, 1e-5]]))
+    assert text == (
         "the contacts of 2 of 4 steps are not solved to 1e-08: the worst is step 0 of sample [1], with a relative "
         "error of 0.0003; smaller steps help, a lower impratio, or less friction (`kinetree docs contact`)"
     )
-    told = unsolved(np.array([[1e-12, np.nan], [3e-4, np.inf]]))
-    assert told is not None
-    assert "there is room for, in 1 of 4 steps, from step 1 of sample (1,) on, so that some of them do not push" in told
+    text = unsolved(np.array([[1e-12, np.nan], [3e-4, np.inf]]))
+    assert text is not None
+    assert "there is room for, in 1 of 4 steps, from step 1 of sample (1,) on, so that some of them do not push" in text
 
 
 def test_reports_are_asked_for_by_true() -> None:

@@ -167,11 +167,11 @@ def test_pairs_of_several_kinds_are_searched_in_one_loop(monkeypatch: pytest.Mon
     q = kt.integrate(robot, usual_start(robot, touches=False), 0.002 * rng.normal(size=(5, robot.nv)))
     v = 0.2 * rng.normal(size=(5, robot.nv))
     found = kt.contact_dynamics(robot, q, v, np.zeros_like(v))
-    told = kt.contact.contact_forces(robot, q, v, found.qdd)
+    forces = kt.contact.contact_forces(robot, q, v, found.qdd)
     rows = [
         touch.dimension for touch in soft.touches for _ in range(slots(touch.first.shape.kind, touch.second.shape.kind))
     ]
-    assert {size for size, f in zip(rows, told.forces[0], strict=True) if f.any()} == {1, 3, 6}
+    assert {size for size, f in zip(rows, forces.forces[0], strict=True) if f.any()} == {1, 3, 6}
     for k in range(5):
         alone = kt.contact_dynamics(robot, q[k], v[k], np.zeros(robot.nv))
         np.testing.assert_array_equal(alone.qdd, found.qdd[k])

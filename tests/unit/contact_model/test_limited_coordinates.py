@@ -76,7 +76,7 @@ def test_a_coordinate_beyond_its_limit_is_pushed_back(kind: JointKind, coordinat
 
 def test_limits_of_a_chart_that_ends_are_refused() -> None:
     robot = limited(kt.joints.ExponentialMap(), 1, 0.3)
-    (told,) = kt.contact.soft_constraints(robot).unsupported
-    assert (told.what, told.name) == ("limit", "joint")
-    assert "end" in told.reason
-    assert "several joints" in told.reason
+    (unsupported,) = kt.contact.soft_constraints(robot).unsupported
+    assert (unsupported.what, unsupported.name) == ("limit", "joint")
+    assert "end" in unsupported.reason
+    assert "several joints" in unsupported.reason

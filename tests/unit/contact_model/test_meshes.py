@@ -51,7 +51,7 @@ def shape_of(robot: kt.Model, body: str = "body0") -> Any:
 # -- corners
 
 
-def test_what_is_left_out_of_a_large_hull_is_told(tmp_path: Path) -> None:
+def test_omitted_corners_of_a_large_hull_are_reported(tmp_path: Path) -> None:
     points = on_sphere(500)
     robot = pair_of(mesh_file(tmp_path, points))
     found = kt.contact.soft_constraints(robot)

@@ -103,7 +103,7 @@ def test_what_is_recorded_of_a_ball_at_rest_is_its_weight(setting: Any) -> None:
     np.testing.assert_allclose(motion.qdd[-1], 0.0, atol=1e-6)
 
 
-def test_forces_of_accurate_contacts_are_not_told_by_accelerations() -> None:
+def test_forces_of_accurate_contacts_do_not_follow_from_accelerations() -> None:
     accurate = kt.contact.soft_constraints(BALL, setting="rigid", accurate=True)
     with pytest.raises(kt.errors.OptionError, match="contact_forces: accurate rigid contacts have no compliance"):
         kt.contact.contact_forces(BALL, RESTING, np.zeros(6), np.zeros(6), contact=accurate)

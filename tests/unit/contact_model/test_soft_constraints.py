@@ -84,12 +84,12 @@ def test_a_free_body_touches_what_is_around_it(tmp_path: Path) -> None:
     assert _pairs(soft_constraints(robot)) == _set("earth ball", "earth arm")
 
 
-def test_shapes_that_overlap_at_rest_are_told(tmp_path: Path) -> None:
+def test_shapes_that_overlap_at_rest_are_reported(tmp_path: Path) -> None:
     text = ARM.replace('<sphere radius="0.1"/>', '<sphere radius="0.45"/>')
     soft = soft_constraints(_load(tmp_path, text))
-    told = {frozenset(one.name.split(", ")) for one in soft.unsupported if one.what == "overlap"}
-    assert frozenset(("upper", "hand")) in told
-    assert not told & _pairs(soft)
+    overlapping = {frozenset(one.name.split(", ")) for one in soft.unsupported if one.what == "overlap"}
+    assert frozenset(("upper", "hand")) in overlapping
+    assert not overlapping & _pairs(soft)
 
 
 def test_srdf_says_what_touches(tmp_path: Path) -> None:

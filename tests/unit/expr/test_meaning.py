@@ -95,7 +95,7 @@ def test_any_expression_means_the_same_in_floats_interpreted_and_compiled(
     case: tuple[list[tuple[str, tuple[int, ...]]], list[float]],
 ) -> None:
     steps, x = case
-    # A comparison of values that differ by rounding may fall either way; such cases tell nothing.
+    # A comparison of values that differ by rounding may fall either way; such cases show nothing.
     expected = run(steps, x)
     nudged = run(steps, [v * (1 + 1e-13) + 1e-14 for v in x])
     if not np.allclose(expected, nudged, rtol=1e-9, atol=1e-9):

@@ -76,7 +76,7 @@ def test_wrong_clearances_are_refused() -> None:
             kt.contact.above_ground(scene, clearance=wrong)  # type: ignore[arg-type]
 
 
-def test_a_motion_begins_on_its_ground_and_one_that_is_told_not_to_warns() -> None:
+def test_a_motion_begins_on_its_ground_and_warns_if_requested_not_to() -> None:
     scene = BALLS.on_ground()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -96,7 +96,7 @@ def test_what_is_not_computed_is_refused_by_name(actuator: Actuator, feature: st
         kt.dynamics.actuator_forces(robot, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
 
 
-def test_a_robot_without_actuators_is_told_of_servos() -> None:
+def test_without_actuators_the_error_suggests_servos() -> None:
     with pytest.raises(
         kt.errors.OptionError, match=r"'cart_pole' has no actuators.*robot\.with_motors\(\) or robot\.with_servos"
     ):
@@ -109,7 +109,7 @@ def test_a_time_step_must_be_one(timestep: Any) -> None:
         kt.dynamics.actuator_forces(ROBOT, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], timestep=timestep)
 
 
-def test_controls_of_another_number_are_told() -> None:
+def test_a_wrong_number_of_controls_is_reported() -> None:
     with pytest.raises(kt.errors.ShapeError, match="ctrl"):
         kt.dynamics.actuator_forces(ROBOT, [0.0, 0.0], [0.0, 0.0], [0.0])
 

@@ -290,7 +290,7 @@ def test_a_robot_that_cannot_move_has_derivatives_by_its_parameters() -> None:
 
 
 def test_options_are_as_in_the_functions_own_signature() -> None:
-    """`frame_acceleration` is spatial unless it is told otherwise, and `passive_forces` are all of them."""
+    """`frame_acceleration` is spatial unless requested otherwise, and `passive_forces` are all of them."""
     options: dict[str, Any] = {"frame": "tip", "expressed_in": "world"}
     value, _ = kt.jvp(ROBOT, kt.kinematics.frame_acceleration, (Q, V, TAU), {"q": V}, **options)
     np.testing.assert_array_equal(value, kt.kinematics.frame_acceleration(ROBOT, Q, V, TAU, **options))

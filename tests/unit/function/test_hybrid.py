@@ -43,7 +43,7 @@ def test_prescribed_is_a_list(value: Any) -> None:
         hybrid(value)
 
 
-def test_one_name_is_told_how_it_is_a_list() -> None:
+def test_a_single_name_gets_advice_on_lists() -> None:
     with pytest.raises(kt.errors.OptionError, match=r"such as \['elbow_pitch'\], not 'elbow_pitch'"):
         hybrid("elbow_pitch")
 
@@ -232,7 +232,7 @@ def state(function: Any) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize(("function", "options"), LOOPING)
-def test_loops_tell_the_joints_that_are_prescribed_from_others_of_their_kind(function: Any, options: Any) -> None:
+def test_loops_distinguish_prescribed_joints_from_others_of_their_kind(function: Any, options: Any) -> None:
     straight, rolled = in_loops(function, options, state(function))
     np.testing.assert_allclose(rolled, straight, rtol=0.0, atol=1e-13 * np.abs(straight).max())
 
@@ -281,7 +281,7 @@ def test_robots_whose_joints_share_coordinates_are_written_out() -> None:
             kt.compile(robot, function, unroll=False)
 
 
-def test_only_bodies_that_are_told_apart_can_be_asked_about_in_loops() -> None:
+def test_only_distinguished_bodies_can_be_asked_about_in_loops() -> None:
     def traced(wanted: set[int]) -> None:
         source = RolledSource(ARM, frozenset({2}))
         tree: Any = RolledModel(source, Recorder((), ()), Knowledge()).tree
@@ -290,7 +290,7 @@ def test_only_bodies_that_are_told_apart_can_be_asked_about_in_loops() -> None:
             assert (i in some) in (True, False)
             assert p in some
 
-    with pytest.raises(ValueError, match=r"\[3\] are not the slots whose bodies are told apart"):
+    with pytest.raises(ValueError, match=r"\[3\] are not the slots whose bodies are distinguished"):
         traced({3})
     with pytest.raises(ValueError, match="some are among these and some are not"):
         traced({2})

@@ -127,7 +127,7 @@ def test_points_broadcast_with_samples_and_go_into_out() -> None:
 
 @EVERY_CENTROIDAL
 def test_masses_may_be_given_with_each_call(function: Callable[..., Any]) -> None:
-    """As for a robot built with them; the first entry of the inertia tells the total mass."""
+    """As for a robot built with them; the first entry of the inertia is the total mass."""
     body = "forearm" if "forearm" in ARM.bodies else list(ARM.bodies)[-2]
     name = f"body.{body}.mass"
     own = ARM.parameter(name)

@@ -84,12 +84,12 @@ def test_sensors_of_limits_need_contact_and_accelerations() -> None:
         ({"qdd": [0.0, 0.0]}, r"the sensor 'force' \(actuatorfrc\) needs ctrl"),
     ],
 )
-def test_what_is_missing_is_told(given: dict[str, Any], message: str) -> None:
+def test_missing_arguments_are_reported(given: dict[str, Any], message: str) -> None:
     with pytest.raises(kt.errors.OptionError, match=message):
         kt.dynamics.sensors(ROBOT, *AT_REST, **given)
 
 
-def test_clocks_tell_the_time_that_is_given() -> None:
+def test_clocks_measure_the_given_time() -> None:
     robot = cart(ANGLE, Sensor("t", "clock", cutoff=2.0))
     found = kt.dynamics.sensors(robot, np.zeros((3, 2)), np.zeros(2), time=[0.5, 1.0, 2.5])
     assert found[:, 1].tolist() == [0.5, 1.0, 2.0]
@@ -120,7 +120,7 @@ def test_what_is_not_computed_is_refused_by_name(sensor: Sensor, reason: str) ->
         kt.dynamics.sensors(cart(ANGLE, sensor), *AT_REST)
 
 
-def test_wrong_names_are_told() -> None:
+def test_wrong_names_are_reported() -> None:
     with pytest.raises(kt.errors.NameNotFoundError, match=r"has no sensor 'tipp'.*'tip'"):
         kt.dynamics.sensors(ROBOT, *AT_REST, names=["tipp"])
     with pytest.raises(kt.errors.OptionError, match=r"must be a list of names of sensors, such as \['tip'\]"):

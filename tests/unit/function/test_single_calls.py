@@ -265,7 +265,7 @@ def test_what_is_not_finite_comes_out_as_in_a_batch(value: float, way: Way) -> N
         result, batch = f(Q, V, tau), f(Q[None], V, tau)[0]
     assert not np.isfinite(result).all()
     np.testing.assert_array_equal(result, batch)
-    with warnings.catch_warnings():  # what happened in one call is not told by the next
+    with warnings.catch_warnings():  # errors of one call are not reported by the next
         warnings.simplefilter("error")
         assert (f(Q[None], V, TAU)[0] == EXPECTED).all()
         assert np.isfinite(np.add(Q, V)).all()

@@ -151,13 +151,13 @@ def test_errors_are_the_same_on_several_threads() -> None:
         kt.compile(ARM, kt.aba)(Q, V, threads=2)
 
 
-def test_what_is_not_a_number_is_told_once_as_on_one_thread() -> None:
+def test_nan_is_reported_once_as_on_one_thread() -> None:
     q = Q.copy()
     q[17, 2] = q[900, 3] = np.inf
     for threads in (1, 3):
-        with pytest.warns(RuntimeWarning, match="invalid value encountered in aba") as told:
+        with pytest.warns(RuntimeWarning, match="invalid value encountered in aba") as warned:
             result = kt.aba(ARM, q, V, TAU, threads=threads)
-        assert len(told) == 1
+        assert len(warned) == 1
         fine = ~np.isin(np.arange(COUNT), (17, 900))
         assert (result[fine] == EXPECTED[fine]).all()
 

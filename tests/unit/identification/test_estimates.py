@@ -23,7 +23,7 @@ from kinetree.identification import (
 )
 from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.reduction import reduce_rows
-from kinetree.identification.report.identification import told_unexcited
+from kinetree.identification.report.identification import unexcited_note
 from tests.strategies import law
 
 from .motions import PENDULUM, changed, exact_log, waves
@@ -139,22 +139,22 @@ def test_each_joint_has_its_own_weight() -> None:
         base_estimate(equations, torque_noise=[1.0, 1.0, 1.0])
 
 
-def test_what_a_log_does_not_excite_is_told_and_not_guessed() -> None:
+def test_unexcited_parameters_are_reported_and_not_guessed() -> None:
     q = LOG.q
     v = qdd = np.zeros_like(q)  # at rest in many poses, gravity alone is felt
     found = base_estimate(equations_of(log_of(PENDULUM, LOG.time, q, kt.rnea(TRUTH, q, v, qdd), v=v, qdd=qdd)))
     assert found.unexcited
-    is_told = np.isin(found.names, found.unexcited)
-    assert np.isnan(found.values[is_told]).all()
-    assert np.isinf(found.deviations[is_told]).all()
-    assert np.isfinite(found.values[~is_told]).all()
+    is_unexcited = np.isin(found.names, found.unexcited)
+    assert np.isnan(found.values[is_unexcited]).all()
+    assert np.isinf(found.deviations[is_unexcited]).all()
+    assert np.isfinite(found.values[~is_unexcited]).all()
     assert "not excited" in repr(found)
-    assert not found.identifiable()[is_told].any()
-    assert (found.f_statistics[is_told] == 0.0).all()
+    assert not found.identifiable()[is_unexcited].any()
+    assert (found.f_statistics[is_unexcited] == 0.0).all()
     assert "I_yy(lower_rod)" in " ".join(found.unexcited)
-    told = told_unexcited(found)
-    assert told.startswith(f"the log does not excite {len(found.unexcited)} of {len(found.names)} parameters: I_")
-    assert len(told) < 200
+    note = unexcited_note(found)
+    assert note.startswith(f"the log does not excite {len(found.unexcited)} of {len(found.names)} parameters: I_")
+    assert len(note) < 200
     robot = consistent_estimate(found).robot  # possible all the same
     assert np.allclose(kt.gravity_forces(robot, q), kt.gravity_forces(TRUTH, q), atol=1e-6)
 
@@ -176,7 +176,7 @@ def test_friction_and_offsets() -> None:
     )
 
 
-def test_logs_that_cannot_be_used_are_told() -> None:
+def test_logs_that_cannot_be_used_are_reported() -> None:
     with pytest.raises(kt.errors.LogError, match="has no velocities"):
         equations_of(log_of(PENDULUM, LOG.time, LOG.q, LOG.tau))
     cart = kt.zoo.load("cart_pole")
@@ -267,7 +267,7 @@ def test_a_body_that_is_a_rod_keeps_its_numbers() -> None:
     )
 
 
-def test_the_prior_matters_only_for_what_the_log_does_not_tell() -> None:
+def test_the_prior_matters_only_for_unexcited_parameters() -> None:
     estimate = base_estimate(equations_of(LOG), torque_noise=0.1)
     for deviation in (0.3, 1.0, 10.0):
         found = consistent_estimate(estimate, prior_deviation=deviation)
@@ -279,7 +279,7 @@ def test_the_prior_matters_only_for_what_the_log_does_not_tell() -> None:
         consistent_estimate(estimate, robot=kt.zoo.load("arm6"))
 
 
-def test_torques_that_no_bodies_need_are_told() -> None:
+def test_torques_that_no_bodies_need_are_reported() -> None:
     with pytest.raises(kt.errors.LogError, match=r"stopped early.*; the torques have the opposite sign"):
         identify(log_of(PENDULUM, LOG.time, LOG.q, -LOG.tau, v=LOG.v, qdd=LOG.qdd))
 
@@ -304,7 +304,7 @@ def test_a_cutoff_may_be_a_number_of_numpy() -> None:
         identify(3)  # type: ignore[arg-type]
 
 
-def test_what_is_given_in_the_place_of_something_else_is_told() -> None:
+def test_arguments_of_another_kind_are_reported() -> None:
     wrong: Any = "x"
     for call, sentence in (
         (lambda: identify(LOG, validation=wrong), "identify: validation takes a log"),

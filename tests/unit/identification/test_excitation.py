@@ -96,7 +96,7 @@ def test_what_must_stay_positive_does() -> None:
     assert (kt.frame_placement(PENDULUM, fine.q, "tip")[:, 2, 3] < 0.3).all()
 
 
-def test_wrong_options_are_told() -> None:
+def test_wrong_options_are_reported() -> None:
     wrong = {
         "harmonics": (1, "from 2 to 100"), "starts": (0, "starts must be"), "steps": (1.5, "steps must be"),
         "period": (0.0, "period must be"), "margin": (1.0, "margin must be"),

@@ -118,7 +118,7 @@ def test_the_speed_of_a_sigmoid_is_found_and_written_into_the_robot() -> None:
     assert [joint.friction_speed for joint in again.driven_joints] == [(x,) for x in written]
 
 
-def test_friction_of_no_such_form_is_told_and_is_coulombs() -> None:
+def test_friction_of_another_form_is_reported_and_is_coulombs() -> None:
     log = noisy_log(curve_of(TRUTH), 0.1, rows=10_000)
     plain, other = (identify(log, cutoff=6.0, drives=True, friction=form) for form in ("coulomb", "stribeck"))
     assert len([x for x in other.warnings if "is taken as Coulomb's" in x]) == 2

@@ -1,4 +1,4 @@
-"""Logs: what is wrong with them is told, and nothing is mended."""
+"""Logs: their faults are reported, and nothing is repaired."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_log_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_numbers_that_are_not_finite_are_told_with_their_row(number: float) -> None:
+def test_numbers_that_are_not_finite_are_reported_with_their_row(number: float) -> None:
     q = ROWS.q.copy()
     q[[7, 9], 1] = number
     with pytest.raises(
@@ -33,7 +33,7 @@ def test_numbers_that_are_not_finite_are_told_with_their_row(number: float) -> N
         log_of(PENDULUM, ROWS.time, q, ROWS.tau)
 
 
-def test_times_that_go_back_are_told() -> None:
+def test_times_that_go_back_are_reported() -> None:
     time = ROWS.time.copy()
     time[[10, 11]] = time[[11, 10]]
     with pytest.raises(
@@ -42,7 +42,7 @@ def test_times_that_go_back_are_told() -> None:
         log_of(PENDULUM, time, ROWS.q, ROWS.tau)
 
 
-def test_shapes_that_do_not_fit_are_told() -> None:
+def test_mismatched_shapes_are_reported() -> None:
     with pytest.raises(
         kt.errors.LogError, match=r"tau of shape \(300, 1\), but 300 times and 'double_pendulum' need \(300, 2\)"
     ):
@@ -93,7 +93,7 @@ def test_gaps_are_cut_and_uneven_times_are_interpolated_only_if_it_is_asked_for(
     ],
     ids=["degrees per second", "degrees", "milliseconds", "sign of v", "N mm", "sign of tau", "no torques", "still"],
 )
-def test_what_would_make_sense_in_other_units_is_told(change: dict[str, np.ndarray], sentence: str) -> None:
+def test_values_plausible_in_other_units_are_reported(change: dict[str, np.ndarray], sentence: str) -> None:
     parts = {"time": ROWS.time, "q": ROWS.q, "tau": ROWS.tau, "v": ROWS.v} | change
     found = suspicions(log_of(PENDULUM, parts["time"], parts["q"], parts["tau"], v=parts["v"]))
     assert any(sentence in one for one in found), found
@@ -111,6 +111,6 @@ def test_velocities_of_single_joints_are_looked_at() -> None:
     assert "is 3 times the rate of its position" in found[0]
 
 
-def test_degrees_are_told_without_velocities_and_limits() -> None:
+def test_degrees_are_detected_without_velocities_and_limits() -> None:
     found = suspicions(log_of(PENDULUM, ROWS.time, np.degrees(ROWS.q), ROWS.tau))
     assert any("if the positions are in degrees" in one for one in found), found

@@ -67,14 +67,14 @@ def test_a_trajectory_is_a_log(tmp_path: Path) -> None:
         ("time,q.a\n\n0,1\n ,\n", ":4: an empty cell"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_told_with_its_line(tmp_path: Path, text: str, sentence: str) -> None:
+def test_faults_of_a_table_are_reported_with_their_lines(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "log.csv"
     path.write_text(text)
     with pytest.raises(kt.errors.LogError, match=sentence):
         read_log(path, PENDULUM)
 
 
-def test_nan_in_a_file_is_told(tmp_path: Path) -> None:
+def test_nan_in_a_file_is_reported(tmp_path: Path) -> None:
     q = LOG.q[:, 0].copy()
     q[3] = np.nan
     path = as_csv(tmp_path / "log.csv", COLUMNS | {f"q.{NAMES[0]}": q})
@@ -85,7 +85,7 @@ def test_nan_in_a_file_is_told(tmp_path: Path) -> None:
         read_log(path, PENDULUM)
 
 
-def test_joints_that_are_locked_and_move_are_told(tmp_path: Path) -> None:
+def test_joints_that_are_locked_and_move_are_reported(tmp_path: Path) -> None:
     locked = PENDULUM.lock(["elbow"])
     with pytest.raises(kt.errors.LogError, match=r"elbow moves, from .* but it is locked in 'double_pendulum'"):
         read_log(as_csv(tmp_path / "log.csv", COLUMNS), locked)
@@ -94,7 +94,7 @@ def test_joints_that_are_locked_and_move_are_told(tmp_path: Path) -> None:
     assert "elbow is locked, and at 0.5 in the log" in found.remarks[1]
 
 
-def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
     with pytest.raises(kt.errors.OptionError, match=r"logs are read from \.csv, \.parquet"):
         read_log(tmp_path / "log.txt", PENDULUM)
     with pytest.raises(kt.errors.LogError, match="cannot be read: No such file"):

@@ -197,7 +197,7 @@ def test_the_robot_is_written_in_the_format_of_its_file(model: str, written: str
     assert str(identified_file(model, kt.zoo.load("arm6"))) == f"{name}_identified.{suffix}"
 
 
-def test_the_command_tells_what_is_wrong(kinetree: Command, tmp_path: Path) -> None:  # noqa: F811
+def test_the_command_reports_faults(kinetree: Command, tmp_path: Path) -> None:  # noqa: F811
     (tmp_path / "log.csv").write_text("time,q.a\n0,1\n1,2\n")
     result = kinetree("identify", "log.csv", "double_pendulum", "--cutoff", "10")
     assert result.code == 1

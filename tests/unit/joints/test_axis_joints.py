@@ -52,7 +52,7 @@ def state(kind: JointKind) -> tuple[list[float], list[float]]:
 
 
 def matrix(X: Transform) -> Array:
-    """The placement that X tells, (4, 4)."""
+    """The placement of X, (4, 4)."""
     return np.array(X.homogeneous(), dtype=float).reshape(4, 4)
 
 

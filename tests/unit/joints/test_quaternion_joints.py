@@ -253,7 +253,7 @@ def test_a_model_with_them_shows_their_coordinates() -> None:
 
 
 def test_the_derivative_of_positions_of_a_floating_base_is_its_velocity() -> None:
-    """What tells it from a free joint: `frame_velocity` in the world's axes begins with v as it is."""
+    """Unlike a free joint's, its `frame_velocity` in the world's axes begins with v as it is."""
     robot = chain([(kt.joints.FloatingBase(), ball())])
     q, v = state_of(kt.joints.FloatingBase())
     twist = kt.kinematics.frame_velocity(robot, q, v, "b1", expressed_in="local_world_aligned")

@@ -245,7 +245,7 @@ def test_the_gradient_of_a_return_is_that_of_differences() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_is_not_sound_is_told(options: dict[str, Any], action: Any, message: str) -> None:
+def test_unsound_values_are_reported(options: dict[str, Any], action: Any, message: str) -> None:
     env = cart(**options)
     worlds = env.reset(seed=0, worlds=3)
     before = worlds.numbers.copy()
@@ -324,7 +324,7 @@ def test_single_precision_is_close() -> None:
     assert np.allclose(single.observation, double.observation, atol=1e-4)
 
 
-def test_parameters_that_nothing_feels_are_told() -> None:
+def test_parameters_without_effect_are_reported() -> None:
     ball = kt.ModelBuilder("world")
     ball.add_body("world")
     robot = ball.build().with_free_body("sphere", 0.1, mass=1.0, name="ball").on_ground()

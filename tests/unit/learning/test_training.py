@@ -139,7 +139,7 @@ def test_many_trainings(tmp_path: Path) -> None:
             kt.learning.train_many("cart_pole", tmp_path / "wrong", vary={"clop": [1]}, scheduler=client, **common)
 
 
-def test_a_task_that_begins_badly_is_told_of(tmp_path: Path) -> None:
+def test_a_task_that_begins_badly_is_reported(tmp_path: Path) -> None:
     robot = kt.zoo.load("quadruped").on_ground()
     options: dict[str, Any] = {"observe": lambda q: q, "reward": lambda v: v[0], "action": 1, "dt": 0.01}
     options["control"] = lambda action: {"tau": np.zeros(robot.nv) * action[0]}

@@ -224,10 +224,10 @@ def test_a_locked_joint_has_no_limits_values_or_transmissions_any_longer() -> No
     assert extras.named_states == (NamedState("home", "all", (JointValues("slide", (0.5,)),)),)
     assert extras.groups == FULL.groups  # a fixed joint can be in a group
     assert extras.unused == FULL.unused
-    told = "\n".join(locked.notes)
-    assert "motion limits: 'hinge'" in told
-    assert "transmissions: 'drive'" in told
-    assert "joint 'hinge' of state 'home'" in told
+    notes = "\n".join(locked.notes)
+    assert "motion limits: 'hinge'" in notes
+    assert "transmissions: 'drive'" in notes
+    assert "joint 'hinge' of state 'home'" in notes
 
 
 def test_names_that_go_with_a_body_are_dropped() -> None:

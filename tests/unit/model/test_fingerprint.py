@@ -131,7 +131,7 @@ def test_the_order_of_values_of_several_kinds_counts() -> None:
     assert len({digest(row) for row in rows}) == len(rows)
 
 
-def test_kinds_of_joints_with_other_attributes_are_told_apart() -> None:
+def test_kinds_of_joints_with_other_attributes_are_distinguished() -> None:
     plain, more, other = (kt.Revolute([0, 0, 1]) for _ in range(3))
     vars(more)["lead"] = 1.0
     vars(other)["pitch"] = 1.0
@@ -148,7 +148,7 @@ def test_a_turn_that_a_transform_knows_counts() -> None:
     assert digest(known) != digest(X)
 
 
-def test_integers_among_the_numbers_are_told_from_floats() -> None:
+def test_integers_among_the_numbers_are_distinguished_from_floats() -> None:
     whole, floats = (
         Inertia(1, Vec3(0, 0, 0), Sym3(1, 1, 1, 0, 0, 0)),
         Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(1.0)),
@@ -196,7 +196,7 @@ def test_what_contains_itself_has_none() -> None:
     assert digest(doubled, (doubled, doubled)) is None
 
 
-def test_functions_of_ours_are_told_apart_by_what_they_hold() -> None:
+def test_functions_of_ours_are_distinguished_by_their_contents() -> None:
     def bound(*values: object) -> Any:
         return partial(dynamics._aba, *values)
 
@@ -206,7 +206,7 @@ def test_functions_of_ours_are_told_apart_by_what_they_hold() -> None:
     assert digest(partial(len)) is None
 
 
-def test_definitions_are_told_apart() -> None:
+def test_definitions_are_distinguished() -> None:
     definitions = [x.definition for x in PUBLIC.values() if hasattr(x, "definition")]
     distinct = {id(d): d for d in definitions}.values()
     prints = {digest(d) for d in distinct}

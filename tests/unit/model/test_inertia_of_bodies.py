@@ -50,6 +50,6 @@ def test_what_is_fixed_to_a_body_is_in_its_rigid_inertia_and_not_in_its_own() ->
     assert np.isclose(robot.mass, sum(body.mass for body in robot.bodies.values()))
 
 
-def test_a_wrong_name_is_told() -> None:
+def test_a_wrong_name_is_reported() -> None:
     with pytest.raises(kt.errors.NameNotFoundError, match="no body 'hnd'"):
         kt.zoo.load("arm6").rigid_inertia("hnd")

@@ -60,7 +60,7 @@ def test_ports_come_in_the_order_given() -> None:
     ]
 
 
-def test_a_joint_and_a_body_of_one_name_are_told_apart() -> None:
+def test_a_joint_and_a_body_of_one_name_are_distinguished() -> None:
     robot = gripper()
     assert nominal(robot, "body.arm.mass") == 2.0
     assert nominal(robot, "joint.arm.armature").tolist() == [0.7]

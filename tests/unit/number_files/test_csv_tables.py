@@ -33,7 +33,7 @@ def test_numbers_below_a_line_of_names(tmp_path: Path) -> None:
         ("1,2,3\n4,5,6\n", ":1: 3 cells in this line, but 2 are expected"),
     ],
 )
-def test_the_first_fault_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_the_first_fault_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "table.csv"
     path.write_text(text)
     with pytest.raises(TableError, match=f"^{message}$"):

@@ -311,7 +311,7 @@ def test_a_robot_without_joints_is_drawn() -> None:
     assert kt.render(builder.build(), size=(64, 36)).std() > 1.0
 
 
-def test_a_robot_that_has_nothing_to_draw_is_told() -> None:
+def test_a_robot_that_has_nothing_to_draw_is_reported() -> None:
     builder = kt.ModelBuilder("nothing")
     builder.add_body("point")
     with pytest.raises(kt.errors.OptionError, match="'nothing' has nothing to be drawn: no shapes"):

@@ -115,11 +115,11 @@ def test_motions_that_have_ended_are_left_out(batch: kt.Trajectory) -> None:
     assert "ended before the others, and drawn until then: 10 of the motions" in figure.get_supxlabel()
 
 
-def test_motions_that_diverged_are_told(batch: kt.Trajectory) -> None:
+def test_motions_that_diverged_are_reported(batch: kt.Trajectory) -> None:
     lost = Divergence(0.05, "elbow", "state")
     motions = replace(batch, ended=np.where(np.arange(11) == 3, 0.05, 0.1), diverged={(3,): lost})
-    told = "diverged, and drawn until then: motion 3: 'elbow' grew beyond all bounds at t = 0.05 s"
-    assert told in motions.plot(what="positions").get_supxlabel()
+    note = "diverged, and drawn until then: motion 3: 'elbow' grew beyond all bounds at t = 0.05 s"
+    assert note in motions.plot(what="positions").get_supxlabel()
     assert "diverged" not in motions.plot(what="positions", samples=[1, 2]).get_supxlabel()
     for one in (motions.plot(what="positions", samples=[3]), motions[3].plot(what="positions")):
         assert np.isnan(lines(one, 0)["elbow"]).argmax() == 51
@@ -136,7 +136,7 @@ def test_quantiles_are_those_of_numpy() -> None:
     assert np.isnan(_quantiles(np.full((3, 2), np.nan))).all()
 
 
-def test_more_numbers_than_there_is_room_for_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_numbers_than_there_is_room_for_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kinetree.plots.batches.MOST_CELLS", 4)
     one = kt.simulate(ROBOT, q=np.zeros((2, 2)), duration=0.01)
     random = np.random.default_rng(0).normal(size=(2, 11, 100)) * np.linspace(1.0, 2.0, 100)
@@ -198,7 +198,7 @@ def test_batches_are_compared(batch: kt.Trajectory) -> None:
         ({"path": "x.jpg"}, kt.errors.OptionError, r"pictures are written as \.png, \.svg or \.pdf, not as '\.jpg'"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(
+def test_impossible_plots_are_reported(
     motion: kt.Trajectory, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -209,7 +209,7 @@ ALL_DIFFERENT: list[Callable[[], Any]] = [
 ]
 
 
-def test_values_are_told_apart_and_equal_ones_are_not() -> None:
+def test_different_values_are_distinguished_and_equal_ones_are_not() -> None:
     first = [content(holding(make())) for make in ALL_DIFFERENT]
     assert [k for k, one in enumerate(first) if one is None] == []
     assert len(set(first)) == len(first)

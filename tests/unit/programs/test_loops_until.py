@@ -81,9 +81,9 @@ def test_forward_derivatives_follow_the_iterations() -> None:
     ],
 )
 def test_what_it_refuses(body: Any, until: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error) as told:
+    with pytest.raises(error) as caught:
         kt.program(lambda x: kt.programs.fori(3, body, x, until=until), x=3).traced()
-    assert message in str(told.value)
+    assert message in str(caught.value)
     if error is not kt.errors.ProgramError:
         with pytest.raises(error):
             kt.programs.fori(3, body, np.ones(3), until=until)

@@ -269,9 +269,9 @@ def test_a_motion_that_leaves_no_step_is_stopped_with_the_time_and_the_joint() -
     """v̇ = v³ - g from v = 3 grows beyond all bounds."""
     with pytest.raises(
         kt.errors.SimulationError, match=r"'lift' cannot go on at t = 0\.\d+ s: no step.*'height' first"
-    ) as told:
+    ) as caught:
         adaptive(falling(), v=[3.0], tau=explodes, control_dt="stages", duration=1.0)
-    part = told.value.trajectory
+    part = caught.value.trajectory
     assert isinstance(part, kt.Trajectory)
     assert 0.0 < part.time[-1] < 0.2
     assert np.isfinite(part.v).all()

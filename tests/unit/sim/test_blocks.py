@@ -129,7 +129,7 @@ def test_an_error_comes_at_its_own_time_however_far_ahead_steps_are_computed(mon
         last.append(max(done))
         done.clear()
     assert len(set(messages)) == 1
-    assert max(last) == last[0]  # a block that ends in an error is not told
+    assert max(last) == last[0]  # a block that ends in an error is not reported
 
 
 def test_a_motion_of_a_batch_that_ceases_to_be_finite_ahead_of_a_look_ends_at_that_time(

@@ -51,10 +51,10 @@ def test_steps_are_those_of_a_rollout(leg: kt.Model, integrator: Any, contact: b
     np.testing.assert_array_equal(motion.recorded["act"][0], act)
     assert abs(rolled[-1, 4:] - act).max() > 1e-2
     if contact:
-        told = kt.rollout(leg, Q, V, tau, 0.002, passive=True, report=True, **more)
-        np.testing.assert_array_equal(told.states, rolled)
-        np.testing.assert_allclose(motion.recorded["contact.error"][:-1], told.contact_error, rtol=0, atol=1e-13)
-        assert told.contact_error.max() > 0.0
+        report = kt.rollout(leg, Q, V, tau, 0.002, passive=True, report=True, **more)
+        np.testing.assert_array_equal(report.states, rolled)
+        np.testing.assert_allclose(motion.recorded["contact.error"][:-1], report.contact_error, rtol=0, atol=1e-13)
+        assert report.contact_error.max() > 0.0
     if integrator == "rk4":
         assert abs(motion.balance_error).max() < 1e-6 * motion.kinetic.max()
 

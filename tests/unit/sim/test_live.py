@@ -247,7 +247,7 @@ def test_ctrl_c_in_a_pause_keeps_what_was_computed(live_motion: Any) -> None:
     assert kept.time[-1] > 0.1
 
 
-def test_a_motion_that_diverges_tells_as_without_anybody_following(live_motion: Any) -> None:
+def test_a_motion_that_diverges_raises_the_same_error_when_watched(live_motion: Any) -> None:
     options: dict[str, Any] = {"v": [1e150, 0.0]}
     with pytest.raises(kt.errors.SimulationError) as wanted:
         kt.simulate(ROBOT, **START, **options)

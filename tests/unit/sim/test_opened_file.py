@@ -197,7 +197,7 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         ({"diverged": [[[0], 1.0, "q"]]}, "not enough values"),
     ],
 )
-def test_a_wrong_description_of_a_piece_is_told(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+def test_a_wrong_description_of_a_piece_is_reported(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     place = written(wide(2, 50), tmp_path / "run", 50).path / "pieces" / "000000.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | changes))
     with pytest.raises(

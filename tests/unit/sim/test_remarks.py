@@ -70,7 +70,7 @@ def test_a_joint_that_is_pushed_through_a_soft_stop_is_named() -> None:
     assert said(finger, tau=np.full((300, 1), -20.0), contact="rigid", **pushed) == []
 
 
-def test_an_infinite_energy_is_told() -> None:
+def test_an_infinite_energy_is_reported() -> None:
     (sentence,) = said(slider(), v=[0.0, 1e200], duration=0.003)
     assert sentence.startswith("the energy is infinite from t = 0 s on")
 
@@ -137,7 +137,7 @@ def test_the_first_motion_of_a_batch_is_named() -> None:
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
-def test_a_controller_that_makes_energy_is_told_with_time_and_sample(integrator: str) -> None:
+def test_a_controller_that_makes_energy_is_reported_with_time_and_sample(integrator: str) -> None:
     robot = turning_link(2.7e-6)
 
     def servo(_: float, q: Any, v: Any) -> Any:

@@ -105,7 +105,7 @@ def test_a_controller_cannot_write_into_the_state() -> None:
 
 
 def test_a_controller_is_warned_of_its_own_mistakes() -> None:
-    """What overflows on the way to a motion without bounds is not told, whether in the kernel or in the controller."""
+    """Overflows on the way to a motion without bounds are not reported, whether in the kernel or in the controller."""
 
     def divides(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
         return np.minimum(1.0 / np.zeros(1), 1.0)
@@ -124,11 +124,11 @@ def test_the_caller_s_arrays_are_left_alone(pendulum: Model) -> None:
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_progress_is_told_every_step_that_a_controller_takes(pendulum: Model, integrator: str) -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_for_every_step_of_a_controller(pendulum: Model, integrator: str) -> None:
+    reports: list[tuple[int, int]] = []
 
     def progress(done: int, steps: int) -> None:
-        told.append((done, steps))
+        reports.append((done, steps))
 
     simulate(
         pendulum,
@@ -137,14 +137,14 @@ def test_progress_is_told_every_step_that_a_controller_takes(pendulum: Model, in
         integrator=integrator,
         view=kt.sim.Viewing(page=False, progress=progress),
     )
-    assert told == [(k, 5) for k in range(1, 6)]
+    assert reports == [(k, 5) for k in range(1, 6)]
 
 
-def test_progress_is_told_after_every_block_of_steps(pendulum: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
+def test_progress_is_reported_after_every_block_of_steps(pendulum: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports: list[int] = []
     monkeypatch.setattr(importlib.import_module("kinetree.sim.blocks"), "SECONDS_PER_BLOCK", 1e9)
-    simulate(pendulum, duration=0.01, view=kt.sim.Viewing(page=False, progress=lambda done, _: told.append(done)))
-    assert told == [1, 9, 10]  # each eight times as long as the last
+    simulate(pendulum, duration=0.01, view=kt.sim.Viewing(page=False, progress=lambda done, _: reports.append(done)))
+    assert reports == [1, 9, 10]  # each eight times as long as the last
 
 
 @pytest.mark.parametrize("control_dt", [None, "stages"])

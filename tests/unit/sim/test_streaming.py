@@ -49,8 +49,8 @@ def same(read: kt.Trajectory, whole: kt.Trajectory) -> None:
     assert [*read.recorded] == [*whole.recorded]
     for name, x in whole.recorded.items():
         np.testing.assert_array_equal(read.recorded[name], x, err_msg=name)
-    told = [[(one.name, one.time, one.sample) for one in motion.events] for motion in (read, whole)]
-    assert told[0] == told[1]
+    events = [[(one.name, one.time, one.sample) for one in motion.events] for motion in (read, whole)]
+    assert events[0] == events[1]
     assert (read.diverged, read.substeps) == (whole.diverged, whole.substeps)
 
 
@@ -73,12 +73,12 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    motion = in_folder(tmp_path / "run", progress=lambda *at: told.append(at), **CASES[case])
+    reports: list[tuple[int, int]] = []
+    motion = in_folder(tmp_path / "run", progress=lambda *at: reports.append(at), **CASES[case])
     whole = kt.simulate(ROBOT, **CASES[case])
     assert motion.pieces > 1
     assert motion.is_complete
-    assert told == sorted(told)
+    assert reports == sorted(reports)
     same(motion.read(), whole)
     assert np.concatenate([piece.time for piece in motion]).tolist() == whole.time.tolist()
     if whole.end is not None:

@@ -57,7 +57,7 @@ def test_names_of_arrays_stay_inside_their_folder(tmp_path: Path) -> None:
     assert folder.names("results") == sorted(names)
 
 
-def test_damaged_descriptions_are_told_of(tmp_path: Path) -> None:
+def test_damaged_descriptions_are_reported(tmp_path: Path) -> None:
     with pytest.raises(kt.errors.TrajectoryFileError, match="holds no array"):
         StoredArray(tmp_path)
     (tmp_path / "zarr.json").write_text('{"shape": [1], "data_type": "complex128"}')

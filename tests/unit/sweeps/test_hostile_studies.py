@@ -45,14 +45,14 @@ def changed(path: Path, **changes: Any) -> None:
         ({"motion": 3}, "its motion is not the options of simulate"),
     ],
 )
-def test_a_wrong_description_of_a_study_is_told(changes: dict[str, Any], sentence: str, folder: Path) -> None:
+def test_a_wrong_description_of_a_study_is_reported(changes: dict[str, Any], sentence: str, folder: Path) -> None:
     changed(folder / "study.json", **changes)
     with pytest.raises(kt.errors.TrajectoryFileError, match=rf"study\.json cannot be read: {sentence}"):
         kt.sweeps.load_study(folder)
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "[" * 5000, "{", '{"format": 1}', "\u00e9", ""])
-def test_what_is_no_description_is_told(text: str, folder: Path) -> None:
+def test_invalid_descriptions_are_reported(text: str, folder: Path) -> None:
     (folder / "study.json").write_text(text, encoding="latin-1")
     with pytest.raises(kt.errors.TrajectoryFileError, match=r"study\.json cannot be read"):
         kt.sweeps.load_study(folder)
@@ -71,7 +71,7 @@ def test_what_is_no_description_is_told(text: str, folder: Path) -> None:
         ({"attributes": 3}, "describes none"),
     ],
 )
-def test_a_wrong_description_of_an_array_is_told(changes: dict[str, Any], sentence: str, folder: Path) -> None:
+def test_a_wrong_description_of_an_array_is_reported(changes: dict[str, Any], sentence: str, folder: Path) -> None:
     changed(folder / "results" / "q" / "zarr.json", **changes)
     with pytest.raises(kt.errors.TrajectoryFileError, match=sentence):
         kt.sweeps.load_study(folder).results["q"]
@@ -120,7 +120,7 @@ def test_an_array_that_would_take_very_much_memory_is_refused(chunk: int, folder
         ({"chunk": 1.5}, "chunk must be a whole number from 1 on, not 1.5"),
     ],
 )
-def test_a_wrong_description_of_a_motion_is_told(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+def test_a_wrong_description_of_a_motion_is_reported(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     kt.simulate(ROBOT, duration=0.01, record=kt.sim.Recording(stream=tmp_path / "run"))
     changed(tmp_path / "run" / "motion.json", **changes)
     with pytest.raises(kt.errors.TrajectoryFileError, match=rf"motion\.json cannot be read: {sentence}"):
@@ -128,7 +128,7 @@ def test_a_wrong_description_of_a_motion_is_told(changes: dict[str, Any], senten
 
 
 @pytest.mark.parametrize("name", ["q", "v", "tau", "f_ext", "parameters", "f_ext.lower_rod", "parameters.mass"])
-def test_wrong_values_in_a_study_as_toml_are_told(name: str, tmp_path: Path) -> None:
+def test_wrong_values_in_a_study_as_toml_are_reported(name: str, tmp_path: Path) -> None:
     """What varies relative to a nominal value reads that first."""
     key, varied, relative = {
         "f_ext": ("f_ext", '"f_ext.lower_rod"', ""),
@@ -147,6 +147,6 @@ def test_wrong_values_in_a_study_as_toml_are_told(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("values", [["x", 1.0], [[1.0], 2.0], [None], [True, "a"], [1j]])
-def test_wrong_values_of_samples_are_told(values: list[Any], tmp_path: Path) -> None:
+def test_wrong_values_of_samples_are_reported(values: list[Any], tmp_path: Path) -> None:
     with pytest.raises(kt.errors.DTypeError, match=r"vary: q\.elbow must be an array of real numbers"):
         kt.sweep(ROBOT, tmp_path / "study", duration=0.01, vary={"q.elbow": values})

@@ -1,4 +1,4 @@
-"""Studies: the same bits however they are cut, interrupted and gone on with; what fails is told and stops nothing."""
+"""Studies: the same bits however they are cut, interrupted and continued; failures are reported and stop nothing."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
     os.close(lock)
 
 
-def test_damaged_studies_are_told_of(tmp_path: Path) -> None:
+def test_damaged_studies_are_reported(tmp_path: Path) -> None:
     study = kt.sweep(ROBOT, tmp_path / "study", vary={"q": Uniform(-1.0, 1.0)}, **MOTION)
     place = tmp_path / "study" / "results" / "q" / "c" / "0" / "0"
     place.write_bytes(place.read_bytes()[:-8])

@@ -287,7 +287,7 @@ def test_constants_have_values() -> None:
     assert not x.any()
 
 
-def test_it_tells_what_it_is() -> None:
+def test_representation_and_errors() -> None:
     q = three()
     assert repr(q) == str(q) == f"{q}" == "SymbolicArray(shape=(3,), dtype=float64)"
     assert len(q) == 3

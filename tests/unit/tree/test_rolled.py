@@ -244,7 +244,7 @@ def test_what_has_no_fields_cannot_be_kept() -> None:
         numbers_of(Opaque(), [])
 
 
-def test_columns_tell_what_is_common_to_some_kinds() -> None:
+def test_columns_contain_values_common_to_some_kinds() -> None:
     columns = Columns([Vec3(0.0, 0.0, 0.0), Vec3(1.0, 2.0, 3.0), Vec3(1.0, 5.0, 3.0), Vec3(1.0, 2.0, 4.0)])
     kind_of = [0, 1, 1, 2]
     assert columns.common(frozenset((1,)), kind_of)[1] == [1.0, None, 3.0]

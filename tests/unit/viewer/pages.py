@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kinetree.viewer import Viewer
 
-__all__ = ["clicked", "control", "labels", "messages", "moved", "position_of", "texts", "told", "wait_until"]
+__all__ = ["clicked", "control", "descriptions", "labels", "messages", "moved", "position_of", "texts", "wait_until"]
 
 
 def messages(viewer: Viewer) -> list[dict[str, Any]]:
@@ -46,9 +46,9 @@ def clicked(viewer: Viewer, body: str, sample: int = 0) -> None:
         entry.callback(event)
 
 
-def told(viewer: Viewer) -> list[str]:
-    """What is told about bodies that were clicked on; not their names, whose labels stay when they are hidden."""
-    return [m["props"]["text"] for m in messages(viewer) if m["type"] == "LabelMessage" and "/told/" in m["name"]]
+def descriptions(viewer: Viewer) -> list[str]:
+    """Descriptions of bodies that were clicked on; not their names, whose labels stay when they are hidden."""
+    return [m["props"]["text"] for m in messages(viewer) if m["type"] == "LabelMessage" and "/about/" in m["name"]]
 
 
 def texts(viewer: Viewer) -> list[str]:

@@ -66,7 +66,7 @@ def at_moments(monkeypatch: pytest.MonkeyPatch, act: Callable[[float, LivePage],
 
 
 def drag(phase: str, start: Any = (0.0, 0.0, 0.0), end: Any = (0.0, 0.0, 0.0), mouse: int = 0) -> Any:
-    """What viser tells of the mouse."""
+    """What viser reports of the mouse."""
     return SimpleNamespace(phase=phase, start_position=start, end_position=end, client_id=mouse, instance_index=None)
 
 
@@ -226,18 +226,18 @@ def test_a_stream_is_seen(viewer: Viewer, tmp_path: Any) -> None:
     assert viewer._player is not None
 
 
-def test_the_page_tells_how_quickly_time_passes() -> None:
-    from kinetree.viewer.live import _told
+def test_the_page_shows_how_quickly_time_passes() -> None:
+    from kinetree.viewer.live import _clock
 
     def motion(speed: float, factor: float, is_paused: bool = False) -> Any:
         return SimpleNamespace(speed=speed, factor=factor, is_paused=is_paused, is_preparing=speed == 2.0)
 
-    assert _told(1.25, motion(1.0, math.nan)) == "t = 1.25 s"
-    assert _told(1.25, motion(1.0, 1.0)) == "t = 1.25 s, at 1.00 × real time"
-    assert _told(1.25, motion(1.0, 0.3)) == "t = 1.25 s, at 0.30 × real time, as computing takes longer"
-    assert _told(1.25, motion(math.inf, 300.0)) == "t = 1.25 s, at 300.00 × real time"
-    assert _told(1.25, motion(2.0, 2.0)).endswith("real time; what is needed to compute pushes is being made, once")
-    assert _told(1.25, motion(1.0, 1.0, is_paused=True)) == "t = 1.250 s, paused"
+    assert _clock(1.25, motion(1.0, math.nan)) == "t = 1.25 s"
+    assert _clock(1.25, motion(1.0, 1.0)) == "t = 1.25 s, at 1.00 × real time"
+    assert _clock(1.25, motion(1.0, 0.3)) == "t = 1.25 s, at 0.30 × real time, as computing takes longer"
+    assert _clock(1.25, motion(math.inf, 300.0)) == "t = 1.25 s, at 300.00 × real time"
+    assert _clock(1.25, motion(2.0, 2.0)).endswith("real time; what is needed to compute pushes is being made, once")
+    assert _clock(1.25, motion(1.0, 1.0, is_paused=True)) == "t = 1.250 s, paused"
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_page_waits_for_somebody_only_so_long(viewer: Viewer) -> None:
     assert time.monotonic() - began < 2.0
 
 
-def test_whether_somebody_looks_is_told(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_motion_knows_whether_a_page_is_open(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
     live = Live(lambda *_: None)
     page = LivePage(viewer, live)
     page.show(0.0, ROBOT.neutral(), np.zeros(2))

@@ -20,7 +20,7 @@ from kinetree.viewer import Viewer
 from kinetree.viewer.contacts import Contacts
 from kinetree.viewer.controls import add_list
 
-from .pages import clicked, control, labels, messages, moved, position_of, texts, told, wait_until
+from .pages import clicked, control, descriptions, labels, messages, moved, position_of, texts, wait_until
 
 ARM = kt.zoo.load("arm6")
 HAND = list(ARM.joints.values())[-1].child
@@ -117,7 +117,7 @@ def test_axes_of_joints_suit_the_bodies() -> None:
             assert shortest < lengths.min() < lengths.max() < longest
 
 
-def test_what_cannot_be_shown_is_told_on_the_page() -> None:
+def test_missing_contacts_are_reported_on_the_page() -> None:
     robot = kt.ModelBuilder("rod")
     robot.add_body("base")
     robot.add_body("rod", kt.solids.box(0.1, 0.1, 1.0, mass=1.0))
@@ -266,29 +266,29 @@ def test_what_does_not_move() -> None:
         assert viewer.q.shape == (0,)
 
 
-def test_a_click_on_a_body_tells_of_it_and_another_one_does_not_any_more() -> None:
+def test_a_click_on_a_body_describes_it_and_another_removes_the_description() -> None:
     q = ARM.random(3)
     with kt.view(ARM, port=0) as viewer:
         clicked(viewer, HAND)
-        assert told(viewer) == [viewer.stages[0].bodies.about(6)]
-        assert told(viewer)[0].startswith(f"{HAND}, ")
+        assert descriptions(viewer) == [viewer.stages[0].bodies.about(6)]
+        assert descriptions(viewer)[0].startswith(f"{HAND}, ")
         viewer.set(q)
         name = viewer.stages[0].bodies.names[6]
-        assert np.allclose(position_of(viewer, f"/robot/told/0 {name}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+        assert np.allclose(position_of(viewer, f"/robot/about/0 {name}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
         clicked(viewer, HAND)
         viewer.set(ARM.random(4))
-        assert told(viewer) == []
+        assert descriptions(viewer) == []
 
 
-def test_a_click_on_one_of_many_bodies_or_samples_tells_of_it() -> None:
+def test_a_click_on_one_of_many_bodies_or_samples_describes_it() -> None:
     with kt.view(_chain(80), port=0) as viewer:
         clicked(viewer, "link 7")
-        assert [text.partition(",")[0] for text in told(viewer)] == ["link 7"]
+        assert [text.partition(",")[0] for text in descriptions(viewer)] == ["link 7"]
     with kt.view(ARM, q=ARM.random(0, size=3), samples="side by side", port=0) as viewer:
         clicked(viewer, HAND, sample=2)
         name = viewer.stages[0].bodies.names[6]
         expected = kt.frame_placement(ARM, ARM.random(0, size=3)[2], HAND)[:3, 3] + viewer.stages[0]._offsets[2]
-        assert np.allclose(position_of(viewer, f"/all/told/2 {name}"), expected)
+        assert np.allclose(position_of(viewer, f"/all/about/2 {name}"), expected)
 
 
 def test_only_what_has_one_surface_can_be_taken_hold_of_among_many() -> None:

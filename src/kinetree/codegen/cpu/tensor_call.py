@@ -23,7 +23,7 @@ __all__ = ["TENSOR_CALL"]
 _FLAGS = 16  # bytes: those of a kernel that looks at quaternions (batch.py)
 
 _COMPUTE = f"""
-; What the library tells its reasons to. The general function meets the same problem, and reports it.
+; The library calls this with its reasons. The general function meets the same problem, and reports it.
 define internal void @ignored(ptr %context, ptr %kind, ptr %message) {{
   ret void
 }}

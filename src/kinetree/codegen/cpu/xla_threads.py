@@ -158,9 +158,9 @@ known:
 {stores(PoolRequest, "%request", struct_size=f"i64 {ctypes.sizeof(PoolRequest)}", extension_start="ptr null")}
 {stores(PoolRequest, "%request", context="ptr %context", threads="ptr %threads")}
   %error = call ptr %ask(ptr %request)
-  %is_told = call i1 @granted(ptr %api, ptr %error)
-  br i1 %is_told, label %told, label %none
-told:
+  %is_answered = call i1 @granted(ptr %api, ptr %error)
+  br i1 %is_answered, label %answered, label %none
+answered:
   %count = load i64, ptr %threads
   ret i64 %count
 none:

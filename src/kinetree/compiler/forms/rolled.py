@@ -30,16 +30,16 @@ _SOURCES: ByIdentity[dict[frozenset[int], tuple[Model, Source]]] = ByIdentity()
 class RolledSource:
     """A robot's constants for traces with loops, made once."""
 
-    def __init__(self, model: Model, told_apart: frozenset[int] = frozenset()) -> None:
-        """`told_apart`: slots that an algorithm treats differently from the rest."""
+    def __init__(self, model: Model, distinguished: frozenset[int] = frozenset()) -> None:
+        """`distinguished`: slots that an algorithm treats differently from the rest."""
         if model not in _SOURCES:
             _SOURCES[model] = {}
-        if told_apart not in _SOURCES[model]:
+        if distinguished not in _SOURCES[model]:
             turned = aligned(model)
-            _SOURCES[model][told_apart] = turned, Source(turned.tree, told_apart)
+            _SOURCES[model][distinguished] = turned, Source(turned.tree, distinguished)
         self.model = model
         self.tree: Source
-        turned, self.tree = _SOURCES[model][told_apart]
+        turned, self.tree = _SOURCES[model][distinguished]
         self.bodies: Named[Body] = turned.bodies
         bodies = list(turned.bodies.values())
         self.slots: list[int] = [self.tree.number[body.slot] for body in bodies]

@@ -146,7 +146,7 @@ def base_estimate(
         raise LogError(f"{equations.rows} rows of {nv} torques are too few for {n} parameters")
     small = number_between("tolerance", tolerance, 0.0, 1.0)
     if not _sizes(equations).any():
-        raise LogError("all torques are zero, so they tell nothing of the robot")
+        raise LogError("all torques are zero, so they contain no information about the robot")
     stated_noise = None if torque_noise is None else _noise(torque_noise, nv)
     plain = stacked(equations.factors, np.ones(nv))
     lengths = np.linalg.norm(plain[:, :n], axis=0)

@@ -53,10 +53,10 @@ _SILENT = 1e-7
 class Sought:
     """Friction of some form, found from logs."""
 
-    def __init__(self, equations: Regression, told: list[str]) -> None:
+    def __init__(self, equations: Regression, remarks: list[str]) -> None:
         self.equations = equations
         """With the speeds among the unknowns, linearised at the solution."""
-        self.told = told
+        self.remarks = remarks
         """Sentences on joints whose friction the logs do not show to be of this form; it is Coulomb's there."""
 
 
@@ -209,7 +209,7 @@ def _unclear(columns: FrictionColumns, k: int, estimate: BaseEstimate, limits: A
     if not 1.01 * low < columns.speeds[k] < 0.99 * high:
         return f"{_otherwise(name)}: no speed between {low:.2g} and {high:.2g} explains the log best"
     if not speed > _CLEAR * deviation:
-        return f"{_otherwise(name)}: the log does not tell the speed of a {form.name} ({speed:.2g} ± {deviation:.2g})"
+        return f"{_otherwise(name)}: the log does not show the speed of a {form.name} ({speed:.2g} ± {deviation:.2g})"
     return ""
 
 

@@ -25,7 +25,7 @@ from kinetree.records import record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Identification", "told_unexcited"]
+__all__ = ["Identification", "unexcited_note"]
 
 Array = NDArray[np.float64]
 
@@ -223,7 +223,7 @@ def _parameters(ax: Any, estimate: BaseEstimate, consistent: ConsistentEstimate)
     ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), fontsize=8, frameon=False, handlelength=1.6)
 
 
-def told_unexcited(estimate: BaseEstimate) -> str:
+def unexcited_note(estimate: BaseEstimate) -> str:
     """A sentence about parameters that the log did not determine; empty if it determined all."""
     if not estimate.unexcited:
         return ""

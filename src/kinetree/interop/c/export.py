@@ -161,6 +161,6 @@ def _chosen_name(subject: Subject, node: Node, name: str | None) -> str:
     if len(name) > _LONGEST_NAME:
         raise OptionError(
             f"kt.interop.to_c: the name {name!r:.60} is longer than {_LONGEST_NAME} characters, which leave room "
-            "for endings in the 31 that C compilers tell apart"
+            "for endings in the 31 that C compilers distinguish"
         )
     return name

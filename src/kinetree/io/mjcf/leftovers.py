@@ -46,7 +46,7 @@ def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int
         if parts:
             records.append(Unused("body", (("name", body.name),), tuple(parts)))
         for part in body.parts.get("flexcomp", []):
-            _tell_of_points(part, scope, notes)
+            _warn_of_points(part, scope, notes)
     for section in scope.sections("deformable"):
         for flex in section.all("flex"):
             notes.add("the forces of flexes between bodies are not computed", flex.attributes.get("name", "flex"))
@@ -56,7 +56,7 @@ def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int
     return records
 
 
-def _tell_of_points(part: Part, scope: Scope, notes: Notes) -> None:
+def _warn_of_points(part: Part, scope: Scope, notes: Notes) -> None:
     """Warn of points that move in MuJoCo."""
     element = part.element
     if part.attributes.flag("rigid"):

@@ -83,7 +83,7 @@ class _Writer:
             joints = ", ".join(map(repr, coupling.joints))
             lose(f"coupling {coupling.name!r} has no place in MJCF: its joints ({joints}) would move independently")
         self._records.sections(root, equality)
-        self._tell_order()
+        self._report_order()
         return root.document()
 
     def _write_tree(self, world: Tag) -> None:
@@ -133,7 +133,7 @@ class _Writer:
             on_world=around.tag == "worldbody",
             reference=self._records.reference,
         )
-        self._tell_names(link, joints)
+        self._report_names(link, joints)
         self._bodies += [joint.child for joint in joints] or [link.name]
         self._joints += [joint.name for joint in joints]
         element = around.add("body", name=link.name, **pose(series.placement))
@@ -145,7 +145,7 @@ class _Writer:
         self._fill(element, link)
         return element
 
-    def _tell_names(self, link: LinkSpec, joints: list[JointSpec]) -> None:
+    def _report_names(self, link: LinkSpec, joints: list[JointSpec]) -> None:
         changed = self._losses.changed.append
         if len(joints) == 1 and isinstance(joints[0].kind, Fixed) and joints[0].name != link.name:
             changed(f"fixed joint {joints[0].name!r} has no name in MJCF, and gets that of its body, {link.name!r}")
@@ -225,7 +225,7 @@ class _Writer:
                 polycoef=f"{shown_number(mimic.offset)} {shown_number(mimic.multiplier)} 0 0 0",
             )
 
-    def _tell_order(self) -> None:
+    def _report_order(self) -> None:
         joints = [joint.name for joint in self._parts.joints]
         if self._joints != joints and set(self._joints) >= set(joints):
             self._losses.changed.append(

@@ -99,7 +99,7 @@ def series_of(
         if not chain.steps:
             end = joint.placement @ end
             continue
-        _tell_form(joint, losses, first=not steps, reference=reference.get(joint.name, ()))
+        _report_form(joint, losses, first=not steps, reference=reference.get(joint.name, ()))
         parts = split(joint, chain, set(names) - {joint.name})
         steps += [replace(parts[0], placement=(parts[0].placement @ end).plain()), *parts[1:]]
         origins += [Origin(joint.name, step.q, step.v) for step in chain.steps]
@@ -128,7 +128,7 @@ def _at(kind: JointKind, q: Sequence[float]) -> Transform:
     return Transform(from_quaternion(*q[3:7]).T, Vec3(*q[:3]))
 
 
-def _tell_form(joint: JointSpec, losses: Losses, *, first: bool, reference: Sequence[float]) -> None:
+def _report_form(joint: JointSpec, losses: Losses, *, first: bool, reference: Sequence[float]) -> None:
     """Report it if the same joint is read in another form."""
     kind = joint.kind
     inner, after = (kind.kind, kind.after) if isinstance(kind, Placed) else (kind, _HERE)

@@ -204,7 +204,7 @@ class Records:
     def sections(self, root: Tag, equality: Tag) -> None:
         """Everything after the bodies; `equality` may hold constraints already."""
         extras, written, losses = self._parts.extras, self._written, self._losses
-        self._tell_homeless()
+        self._report_homeless()
         for what, element in self._targets:
             if written.optional(what, "body", element.attributes["target"], losses) is None:
                 del element.attributes["target"]
@@ -220,7 +220,7 @@ class Records:
         write_keyframes(root, extras, self._in_order, self._parts.joints, actuators, losses)
         losses.lose_extras(extras, supported=_HELD, unneeded=_UNNEEDED)
 
-    def _tell_homeless(self) -> None:
+    def _report_homeless(self) -> None:
         """Lose the records of objects that are not in the file."""
         for field, records in (
             ("joints", self._joints), ("bodies", self._bodies), ("sites", self._sites), ("cameras", self._cameras),
@@ -229,4 +229,4 @@ class Records:
                 self._losses.lost.append(f"robot.extras.{field}: there is no element for {name!r} in the file")
         for name, index in self._shapes:
             self._losses.lost.append(f"robot.extras.shapes: body {name!r} has no shape {index} in the file")
-        self._raw.tell_homeless()
+        self._raw.report_homeless()

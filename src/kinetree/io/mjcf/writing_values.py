@@ -195,7 +195,7 @@ class Raw:
         """Add the elements of a body."""
         element.children += [raw_tag(one) for one in self._in_bodies.pop(name, [])]
 
-    def tell_homeless(self) -> None:
+    def report_homeless(self) -> None:
         """Lose the elements of bodies that are not in the file."""
         for body, parts in self._in_bodies.items():
             tags = listed(f"<{part.tag}>" for part in parts)

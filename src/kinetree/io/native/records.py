@@ -130,15 +130,15 @@ def _items(hint: Any, count: int) -> tuple[Any, ...]:
 
 def _allowed(hint: Any) -> str:
     """The values that an annotation allows, in words."""
-    told = []
+    allowed = []
     for arm in _arms(hint):
         inside = get_args(arm)
         if get_origin(arm) is Literal:
-            told.append(" or ".join(map(repr, inside)))
+            allowed.append(" or ".join(map(repr, inside)))
         elif get_origin(arm) is tuple:
             several = len(inside) == 2 and inside[1] is ...
-            told.append(f"an array of {_allowed(inside[0])}" if several else f"an array of {len(inside)}")
+            allowed.append(f"an array of {_allowed(inside[0])}" if several else f"an array of {len(inside)}")
         else:
             words = {bool: "true or false", int: "a whole number", float: "a number", str: "a string", NoneType: "null"}
-            told.append(words.get(arm, getattr(arm, "__name__", str(arm))))
-    return " or ".join(told)
+            allowed.append(words.get(arm, getattr(arm, "__name__", str(arm))))
+    return " or ".join(allowed)

@@ -226,7 +226,7 @@ class Base:
     def add_joints(self, scoping: Scoping, builder: ModelBuilder) -> None:
         """Add the joints between the world and the links that no joint of the file carries."""
         if not self.has_world:
-            self._tell_where(builder)
+            self._note_poses(builder)
             return
         names = {joint.full for joint in scoping.joints}
         fixed = {*self.static, *(self.floating if self.fixed else ())}
@@ -241,13 +241,13 @@ class Base:
                 builder.add_joint(name, Fixed(), WORLD, link.full, link.in_world(), where=link.element)
             else:
                 builder.add_joint(name, Free(), WORLD, link.full, where=link.element)
-                self._tell(link, builder, name)
+                self._note_pose(link, builder, name)
 
-    def _tell_where(self, builder: ModelBuilder) -> None:
+    def _note_poses(self, builder: ModelBuilder) -> None:
         for link in self.floating:
-            self._tell(link, builder, "root_joint")
+            self._note_pose(link, builder, "root_joint")
 
-    def _tell(self, link: Node, builder: ModelBuilder, joint: str) -> None:
+    def _note_pose(self, link: Node, builder: ModelBuilder, joint: str) -> None:
         X = link.in_world()
         numbers = [*X.r.components(), *map(float, X.quaternion)]
         if numbers != [0.0] * 6 + [1.0]:
@@ -260,7 +260,7 @@ _LOOKS = frozenset({"material", "light", "actor", "gui", "scene", "audio", "road
 _USED = frozenset({"drake:rotor_inertia", "drake:gear_ratio"})
 _ACTS = re.compile("drake:.*(joint|mimic|constraint|bushing|spring|deformable)")
 """Drake's own elements that act on the motion there."""
-_TOLD = 12
+_MOST_LISTED = 12
 _MOST_KINDS = 1000
 
 
@@ -269,8 +269,8 @@ def keep_leftovers(documents: Iterable[Document], builder: ModelBuilder) -> None
     counts: Counter[str] = Counter()
     kept = [_leftover(document.root, counts, builder) for document in documents]
     if counts:
-        counted = ", ".join(f"{what} ({count})" for what, count in counts.most_common(_TOLD))
-        more = f" and {len(counts) - _TOLD} kinds more" if len(counts) > _TOLD else ""
+        counted = ", ".join(f"{what} ({count})" for what, count in counts.most_common(_MOST_LISTED))
+        more = f" and {len(counts) - _MOST_LISTED} kinds more" if len(counts) > _MOST_LISTED else ""
         builder.note(f"what does not concern the robot's motion was not used; see extras.unused: {counted}{more}")
     unused = tuple(part for part in kept if part is not None)
     if unused:
@@ -283,7 +283,7 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
     listed = LISTED.get(element.tag, frozenset())
     remaining: list[Unused] = []
     if not element.attributes.keys() <= shape.attributes:
-        _tell_attributes(element, shape.attributes, counts, builder)
+        _count_attributes(element, shape.attributes, counts, builder)
     for part in element.children:
         if part.tag in shape.children:
             left = _leftover(part, counts, builder)
@@ -312,7 +312,7 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
     return Unused(element.tag, named, tuple(remaining), where=place_of(element))
 
 
-def _tell_attributes(element: Element, names: frozenset[str], counts: Counter[str], builder: ModelBuilder) -> None:
+def _count_attributes(element: Element, names: frozenset[str], counts: Counter[str], builder: ModelBuilder) -> None:
     for name in element.attributes:
         if name in names or name == "xmlns" or name.startswith("xmlns:"):
             continue

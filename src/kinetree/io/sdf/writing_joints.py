@@ -48,12 +48,12 @@ def write_joint(element: Tag, joint: JointSpec, names: Mapping[str, str], losses
     """Fill the element of a joint, which has its pose already; `names` are those of joints in the file."""
     kind = joint.kind
     if isinstance(kind, Placed):
-        _tell_placed(joint, kind, losses)
+        _report_placed(joint, kind, losses)
         joint = replace(joint, kind=kind.kind)
     _Joint(element, joint, names, losses).write()
 
 
-def _tell_placed(joint: JointSpec, placed: Placed, losses: Losses) -> None:
+def _report_placed(joint: JointSpec, placed: Placed, losses: Losses) -> None:
     moves_alike = isinstance(placed.kind, Prismatic) or placed.after.r == _HERE.r
     if placed.before != _HERE or placed.after == _HERE or (moves_alike and not isinstance(placed.kind, Spherical)):
         losses.changed.append(f"joint {joint.name!r}: placements in its kind become part of those around it")

@@ -40,7 +40,7 @@ def spaces(env: Environment, dtype: str) -> tuple[Box, Box]:
     return seen, Box(env.action_low.astype(kind), env.action_high.astype(kind), dtype=kind)
 
 
-class _Told:
+class _Described:
     """Metadata and the names in infos, of many worlds and of one."""
 
     running: Running
@@ -54,14 +54,14 @@ class _Told:
         self.settings: dict[str, ArrayLike] = self.running.settings
         """Values of the environment's settings, which may be changed between steps: those of a curriculum."""
         self._camera, now = camera, self.running.now
-        self._told = ["episode_return", "episode_length", *(f"reward_{name}" for name in now.terms)]
+        self._scalars = ["episode_return", "episode_length", *(f"reward_{name}" for name in now.terms)]
         self._records = [name for name in now.recorded if name not in now.terms]
-        if taken := {*self._told, "final_obs", "final_info"}.intersection(self._records):
+        if taken := {*self._scalars, "final_obs", "final_info"}.intersection(self._records):
             raise OptionError(f"{env.name}: the task records {taken.pop()!r}, which is another thing in infos")
-        self._masks = [f"_{name}" for name in self._told + self._records]
+        self._masks = [f"_{name}" for name in self._scalars + self._records]
 
 
-class OneWorld(_Told, gymnasium.Env[Array, Array]):
+class OneWorld(_Described, gymnasium.Env[Array, Array]):
     """One world of an environment, as Gymnasium has it; `Environment.to_gymnasium` makes it.
 
     `info` has the terms of the reward as "reward_NAME", and "episode_return" and "episode_length" so far.
@@ -94,9 +94,9 @@ class OneWorld(_Told, gymnasium.Env[Array, Array]):
         if self._is_over:
             raise SimulationError(f"{self.running.env.name}: the episode has ended; call reset before the next step")
         worlds = self.running.step(action)
-        reward, terminated, truncated, _, *told = worlds.scalars.tolist()
+        reward, terminated, truncated, _, *scalars = worlds.scalars.tolist()
         self._is_over = bool(terminated or truncated)
-        info: dict[str, Any] = dict(zip(self._told, told, strict=True))
+        info: dict[str, Any] = dict(zip(self._scalars, scalars, strict=True))
         info["episode_length"] = int(info["episode_length"])
         for name in self._records:
             x = worlds.recorded[name]
@@ -108,7 +108,7 @@ class OneWorld(_Told, gymnasium.Env[Array, Array]):
         return self.running.pictures(self._camera)[0] if self.render_mode else None
 
 
-class ManyWorlds(_Told, gymnasium.vector.VectorEnv[Array, Array, Array]):
+class ManyWorlds(_Described, gymnasium.vector.VectorEnv[Array, Array, Array]):
     """Many worlds of an environment, as Gymnasium has them; `Environment.to_gymnasium` makes it.
 
     World i of `reset(seed=s)` has the random numbers of (s, i), as in `Environment.reset`; a list has a seed for each
@@ -169,17 +169,17 @@ class ManyWorlds(_Told, gymnasium.vector.VectorEnv[Array, Array, Array]):
             )
         worlds = self.running.step(actions)
         rows = worlds.scalars.T.astype(np.float64, order="C")
-        reward, told, (terminated, truncated) = rows[0], rows[4:], rows[1:3] != 0.0
+        reward, scalars, (terminated, truncated) = rows[0], rows[4:], rows[1:3] != 0.0
         over = self._over = terminated | truncated
         infos: dict[str, Any] = {}
         if mode == "same_step" and (ended := np.flatnonzero(over)).size:
-            final, last = np.full(self.num_envs, None, np.object_), np.zeros_like(told)
+            final, last = np.full(self.num_envs, None, np.object_), np.zeros_like(scalars)
             for i, row in zip(ended.tolist(), worlds.final_observation[ended], strict=True):
                 final[i] = row
-            last[:, ended], told[:, ended] = told[:, ended], 0.0
+            last[:, ended], scalars[:, ended] = scalars[:, ended], 0.0
             infos = {"final_obs": final, "_final_obs": over, "_final_info": over}
             infos["final_info"] = self._named(worlds, last, over)
-        infos |= self._named(worlds, told, ~(over if mode == "same_step" else before))
+        infos |= self._named(worlds, scalars, ~(over if mode == "same_step" else before))
         return self._seen(worlds), reward, terminated, truncated, infos
 
     def render(self) -> Any:
@@ -189,11 +189,11 @@ class ManyWorlds(_Told, gymnasium.vector.VectorEnv[Array, Array, Array]):
     def _seen(self, worlds: Worlds) -> Array:
         return worlds.observation.copy() if self._copy else worlds.observation
 
-    def _named(self, worlds: Worlds, told: Array, mask: Array) -> dict[str, Any]:
+    def _named(self, worlds: Worlds, scalars: Array, mask: Array) -> dict[str, Any]:
         """The infos of the worlds in a mask: rows of numbers, which are zero elsewhere, and records."""
         if not mask.any():
             return {}
-        found = dict(zip(self._told, told, strict=True))
+        found = dict(zip(self._scalars, scalars, strict=True))
         found["episode_length"] = found["episode_length"].astype(np.int64)
         for name in self._records:
             x = worlds.recorded[name]

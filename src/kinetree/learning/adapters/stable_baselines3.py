@@ -107,5 +107,5 @@ class BaselineWorlds(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        """Whether worlds do what a wrapper would: `Monitor` tells the returns of episodes."""
+        """Whether worlds do what a wrapper would: `Monitor` reports the returns of episodes."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

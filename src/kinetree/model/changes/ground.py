@@ -109,8 +109,8 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
         ),
         unchecked_bodies=(*parts.extras.unchecked_bodies, *(UncheckedBody(name) for name in sorted(plain - known))),
     )
-    told = listed(map(repr, sorted(chosen))) or "none"
-    return changed(replace(parts, links=links, extras=extras), f"of the bodies that move, these touch others: {told}")
+    text = listed(map(repr, sorted(chosen))) or "none"
+    return changed(replace(parts, links=links, extras=extras), f"of the bodies that move, these touch others: {text}")
 
 
 def without_self_contact(model: Robot) -> Changed:

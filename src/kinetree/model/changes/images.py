@@ -72,8 +72,8 @@ class Image:
         fits = rank == kind.nv and np.allclose(moved, _columns(kind, q, change), atol=_CLOSE)
         if not fits or not is_same(_placement(other, goal), placed(_placement(kind, q))):
             raise ModelError(
-                f"joint {name!r} ({kind.description}): its coordinates do not tell what they become; compute them from "
-                "frame placements"
+                f"joint {name!r} ({kind.description}): its new coordinates do not follow from the old ones; compute "
+                "them from frame placements"
             )
         return image
 

@@ -151,19 +151,19 @@ def _refuse(model: Robot, name: str) -> NoReturn:
 
 def _sentence(model: Robot, held: Iterable[str], pieces: Sequence[Sequence[Any]]) -> str:
     """A sentence with the locked joints and positions."""
-    told = []
+    positions = []
     for name in held:
         joint = model.joints[name]
         numbers = ", ".join(f"{x:.6g}" for x in _unit(joint.kind, pieces[joint.slot]))
         unit = f" {joint.kind.q_units[0]}" if joint.kind.nq == 1 and joint.kind.q_units[0] else ""
-        told.append(f"{name!r} at {numbers}{unit}" if joint.kind.nq == 1 else f"{name!r} at ({numbers})")
-    return f"locked: {listed(told, separator='; ')}" if told else "locked: nothing"
+        positions.append(f"{name!r} at {numbers}{unit}" if joint.kind.nq == 1 else f"{name!r} at ({numbers})")
+    return f"locked: {listed(positions, separator='; ')}" if positions else "locked: nothing"
 
 
 def _unit(kind: JointKind, q: Sequence[float]) -> list[float]:
     """The coordinates with quaternions of length 1; their length has no meaning."""
-    told = list(q)
+    result = list(q)
     for k in kind.quaternions:
-        length = math.hypot(*told[k : k + 4])
-        told[k : k + 4] = [x / length for x in told[k : k + 4]]
-    return told
+        length = math.hypot(*result[k : k + 4])
+        result[k : k + 4] = [x / length for x in result[k : k + 4]]
+    return result

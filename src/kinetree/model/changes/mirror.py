@@ -53,10 +53,10 @@ def mirrored(model: Robot, normal: str = "y", *, rename: Rename | None = None) -
         factors=lambda spec: (1.0,) * spec.kind.nq if spec.kind.is_flat else None,
         mirror=k,
     )
-    meshes = any(shape.shape == "mesh" for link in parts.links for shape in link.geometry)
-    told = "; meshes by a negative scale, their files as they are" if meshes else ""
+    has_meshes = any(shape.shape == "mesh" for link in parts.links for shape in link.geometry)
+    meshes = "; meshes by a negative scale, their files as they are" if has_meshes else ""
     return changed(
-        image, f"mirrored in the plane across {normal}; gravity, limits, drives and the robot's name as before{told}"
+        image, f"mirrored in the plane across {normal}; gravity, limits, drives and the robot's name as before{meshes}"
     )
 
 

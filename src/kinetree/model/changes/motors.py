@@ -31,7 +31,7 @@ def with_motors(model: Robot, joints: Iterable[str] | None) -> Changed:
     """See `Model.with_motors`."""
     chosen = _chosen(model, "with_motors", joints)
     made = [_motor(joint, dof) for joint in chosen for dof in _degrees(model, joint)]
-    return _with_actuators(model, made, f"motors added at {_told(chosen)}")
+    return _with_actuators(model, made, f"motors added at {_names(chosen)}")
 
 
 def with_servos(model: Robot, kp: ArrayLike, kd: ArrayLike, joints: Iterable[str] | None) -> Changed:
@@ -44,7 +44,7 @@ def with_servos(model: Robot, kp: ArrayLike, kd: ArrayLike, joints: Iterable[str
             raise OptionError(f"with_servos: kp and kd of {joint.name!r} are both zero: it would exert no force")
         make = _position_servo if own_kp else _velocity_servo
         made += [make(joint, dof, own_kp, own_kd) for dof in _degrees(model, joint)]
-    return _with_actuators(model, made, f"servos added at {_told(chosen)}")
+    return _with_actuators(model, made, f"servos added at {_names(chosen)}")
 
 
 def _chosen(model: Robot, function: str, names: Iterable[str] | None) -> list[Joint]:
@@ -156,7 +156,7 @@ def _gains(name: str, value: ArrayLike, count: int) -> list[float]:
     return list(map(float, gains))
 
 
-def _told(joints: Iterable[Joint]) -> str:
+def _names(joints: Iterable[Joint]) -> str:
     return listed(repr(joint.name) for joint in joints) or "no joint"
 
 
@@ -188,7 +188,7 @@ def with_actuation(model: Robot, motors: Motors) -> Changed:
         place = owners[name].v_slice
         found[name] = flags(f"the actuation of {name!r}", given, place.stop - place.start, "")
     parts = model.parts
-    told = listed((f"{name!r} {shortest(given)}" for name, given in found.items()), separator="; ") or "nothing"
+    values = listed((f"{name!r} {shortest(given)}" for name, given in found.items()), separator="; ") or "nothing"
     return changed(
         replace(
             parts,
@@ -197,7 +197,7 @@ def with_actuation(model: Robot, motors: Motors) -> Changed:
                 _coupling(spec, found[spec.name]) if spec.name in found else spec for spec in parts.couplings
             ),
         ),
-        f"actuation changed: {told}",
+        f"actuation changed: {values}",
     )
 
 

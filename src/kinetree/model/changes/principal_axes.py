@@ -61,9 +61,9 @@ def in_principal_axes(model: Robot) -> Changed:
         floating_base=parts.floating_base and not floating,
     )
     result = with_extras_of(parts, result, base=base_joint(model), moved=places)
-    told = f"{listed(map(repr, places))}; their old frames are called NAME.origin" if places else "none had to be moved"
+    note = f"{listed(map(repr, places))}; their old frames are called NAME.origin" if places else "none had to be moved"
     base = f"; the floating base is a joint on {links[-1].name!r}" if floating else ""
-    return changed(result, f"frames put at centres of mass along principal axes: {told}{base}")
+    return changed(result, f"frames put at centres of mass along principal axes: {note}{base}")
 
 
 def _places(model: Robot) -> dict[str, Transform]:

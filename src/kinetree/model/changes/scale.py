@@ -65,7 +65,7 @@ def _factor(name: str, value: object) -> float:
     if not 1.0 / most <= value <= most:
         raise OptionError(
             f"{name} must be from {1.0 / most:g} to {most:g}, not {value:g}; beyond that, numbers of the robot would "
-            "not be told from 0 or from infinity"
+            "not be distinguishable from 0 or infinity"
         )
     return float(value)
 

@@ -273,21 +273,21 @@ def with_mocap(model: Robot, poses: Mapping[str, Pose] | str) -> Changed:
     if not bodies:
         raise ModelError(f"{model.name!r} has no bodies that are moved from outside (mocap, in an MJCF file)")
     if isinstance(poses, str):
-        told, places = f"as in the keyframe {poses!r}", _of_keyframe(model, poses, bodies)
+        where, places = f"as in the keyframe {poses!r}", _of_keyframe(model, poses, bodies)
     elif isinstance(poses, Mapping):
         for name in poses:
             if name not in bodies:
                 near = nearest_names(str(name), bodies)
                 raise NameNotFoundError(f"{model.name!r} has no mocap body {quoted(name)}: {near}")
         places = {name: pose(f"the pose of {name!r}", given, ModelError) for name, given in poses.items()}
-        told = listed(repr(name) for name in places)
+        where = listed(repr(name) for name in places)
     else:
         raise ModelError(f"with_mocap takes poses by body, or the name of a keyframe, not {poses!r:.60}")
     parts = model.parts
     joints = tuple(
         replace(spec, placement=places[spec.child]) if spec.child in places else spec for spec in parts.joints
     )
-    return changed(replace(parts, joints=joints), f"mocap bodies put elsewhere: {told}")
+    return changed(replace(parts, joints=joints), f"mocap bodies put elsewhere: {where}")
 
 
 def _of_keyframe(model: Robot, name: str, bodies: list[str]) -> dict[str, Transform]:

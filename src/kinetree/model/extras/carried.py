@@ -35,8 +35,8 @@ def carried(extras: Extras, change: Change) -> tuple[Extras, list[str]]:
         dropped.setdefault(name, []).extend(titles)
     notes = []
     if dropped:
-        told = "; ".join(f"{name.replace('_', ' ')}: {listed(titles)}" for name, titles in dropped.items())
-        notes.append(f"extras that this change has no equivalent for were dropped: {told}")
+        names = "; ".join(f"{name.replace('_', ' ')}: {listed(titles)}" for name, titles in dropped.items())
+        notes.append(f"extras that this change has no equivalent for were dropped: {names}")
     if change.lost:
         notes.append(f"extras name these no longer: {listed(dict.fromkeys(change.lost))}")
     return extras, notes

@@ -19,13 +19,13 @@ Case = tuple[frozenset[int], frozenset[int]]
 class Source:
     """Bodies are numbered in the order of `tree.outward`: each parent before its children, the root 0.
 
-    A loop treats bodies of one kind alike. The slots in `told_apart` have kinds of their own: their joint kind is the
-    same as others', but an algorithm can distinguish the two.
+    A loop treats bodies of one kind alike. The slots in `distinguished` have kinds of their own: their joint kind is
+    the same as others', but an algorithm can distinguish the two.
     """
 
-    def __init__(self, tree: UnrolledTree, told_apart: frozenset[int] = frozenset()) -> None:
+    def __init__(self, tree: UnrolledTree, distinguished: frozenset[int] = frozenset()) -> None:
         self.tree = tree
-        self._told_apart = told_apart
+        self._distinguished = distinguished
         order = [0, *(i for i, _ in tree.outward)]
         self.number: dict[int, int] = {slot: n for n, slot in enumerate(order)}
         """A slot's number here."""
@@ -33,10 +33,10 @@ class Source:
         self.size: int = len(order)
         self.parent: list[int] = [0] + [self.number[tree.parent[i]] for i in order[1:]]
         kinds: dict[tuple[JointKind, bool], int] = {}
-        own_kind = [kinds.setdefault((tree.joint[i], i in told_apart), len(kinds) + 1) for i in order[1:]]
+        own_kind = [kinds.setdefault((tree.joint[i], i in distinguished), len(kinds) + 1) for i in order[1:]]
         self.kind_of: list[int] = [0, *own_kind]  # the root is a kind of its own
         self.kinds: list[JointKind] = [tree.joint[0], *(joint for joint, _ in kinds)]
-        self.told_apart: frozenset[int] = frozenset(self.number[slot] for slot in told_apart)
+        self.distinguished: frozenset[int] = frozenset(self.number[slot] for slot in distinguished)
         self.gravity: Motion = tree.gravity
         self._changed: dict[Callable[[UnrolledTree], UnrolledTree], Source] = {}
 
@@ -157,7 +157,7 @@ class Source:
     def changed(self, change: Callable[[UnrolledTree], UnrolledTree]) -> Source:
         """The source of the changed tree; made once."""
         if change not in self._changed:
-            source = self._changed[change] = Source(change(self.tree), self._told_apart)
+            source = self._changed[change] = Source(change(self.tree), self._distinguished)
             if source.tree.X_T is self.tree.X_T:
                 source.X_T = self.X_T
             if source.tree.armature is self.tree.armature:

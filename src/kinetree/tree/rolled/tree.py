@@ -169,7 +169,7 @@ class RolledTree:
 
     @property
     def alone(self) -> _Some:
-        """Told apart by a definition (`Definition.told_apart`)."""
+        """Slots that a definition distinguishes (`Definition.distinguished`)."""
         found: _Some = self.some({self._source.number[slot] for slot in self.topology.alone})
         return found
 
@@ -274,9 +274,9 @@ class RolledTree:
         return _Everywhere(memory)
 
     def some(self, slots: Collection[int]) -> Any:
-        """Slots that the definition distinguishes (`Definition.told_apart`)."""
-        if frozenset(slots) != self._source.told_apart:
-            raise ValueError(f"{sorted(slots)} are not the slots whose bodies are told apart")
+        """Slots that the definition distinguishes (`Definition.distinguished`)."""
+        if frozenset(slots) != self._source.distinguished:
+            raise ValueError(f"{sorted(slots)} are not the slots whose bodies are distinguished")
         return _Some(self._bodies, slots)
 
     def stacked(self, *rows: tuple[Any, str]) -> None:

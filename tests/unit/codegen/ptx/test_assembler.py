@@ -51,11 +51,11 @@ def test_registers_and_spills(
     source.write_text(Subject(robot, kt.aba).node(dtype).ptx.text())
     command = [assembler(), "-arch=sm_90", "-O1", "-v", str(source), "-o", str(tmp_path / "kernel.cubin")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    told = done.stdout + done.stderr
-    assert done.returncode == 0, told
-    own = told[told.index("Function properties for kinetree_aba") :]
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    own = output[output.index("Function properties for kinetree_aba") :]
     found = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", own)
-    used = re.search(r"Used (\d+) registers", told)
+    used = re.search(r"Used (\d+) registers", output)
     assert found is not None
     assert used is not None
     assert int(used[1]) <= registers

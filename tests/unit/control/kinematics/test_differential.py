@@ -82,6 +82,6 @@ def test_nan_gives_no_velocity() -> None:
     ],
 )
 def test_what_it_refuses(options: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error) as told:
+    with pytest.raises(error) as caught:
         differential_inverse_kinematics(ARM, TOOL, GOAL, **({"q": Q, "dt": DT} | options))
-    assert message in str(told.value)
+    assert message in str(caught.value)

@@ -37,10 +37,10 @@ def circling(q: Any, v: Any, t: Any, wanted: Any) -> dict[str, Any]:
 def test_in_a_rollout() -> None:
     """Each sample searches for itself, so motions of a batch are those of single ones."""
     start = np.stack([Q, Q + 0.3])
-    states, told = kt.rollout(ROBOT, start, np.zeros(2), circling, 0.002, steps=400, state={"wanted": start})
-    assert told["reached"].all()
+    states, recorded = kt.rollout(ROBOT, start, np.zeros(2), circling, 0.002, steps=400, state={"wanted": start})
+    assert recorded["reached"].all()
     goals = np.stack([place(t) for t in 0.002 * np.arange(400)])
-    tips = kt.frame_placement(ROBOT, told["wanted"], "tip")[..., :3, 3]
+    tips = kt.frame_placement(ROBOT, recorded["wanted"], "tip")[..., :3, 3]
     np.testing.assert_allclose(tips, np.broadcast_to(goals, tips.shape), atol=1e-8)
     alone, _ = kt.rollout(ROBOT, start[1], np.zeros(2), circling, 0.002, steps=400, state={"wanted": start[1]})
     assert (alone == states[1]).all()

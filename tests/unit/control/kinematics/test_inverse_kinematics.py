@@ -128,7 +128,7 @@ def test_nan_stays_in_its_sample() -> None:
     assert np.isnan(found.errors[0][2]).any()
 
 
-def test_nan_alone_is_told_without_a_warning() -> None:
+def test_nan_alone_is_reported_without_a_warning() -> None:
     for where in ((0, 3), (0, 0)):
         target = TARGETS[0].copy()
         target[where] = np.nan
@@ -345,9 +345,9 @@ class Empty(Task):
     ],
 )
 def test_what_it_refuses(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error) as told:
+    with pytest.raises(error) as caught:
         call()
-    assert message in str(told.value)
+    assert message in str(caught.value)
 
 
 def test_limits_of_a_free_joint_are_refused() -> None:

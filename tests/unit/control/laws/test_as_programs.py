@@ -1,4 +1,4 @@
-"""Laws are programs: they are batched, differentiated, written as C; and what they cannot do is told."""
+"""Laws are programs: they are batched, differentiated, written as C; and their limits are reported."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_robot_with_a_joint_without_motor_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["joint_impedance", "cartesian_impedance", "operational_space"])
-def test_a_joint_that_moves_nothing_is_told_where_the_mass_matrix_is_inverted(name: str) -> None:
+def test_a_joint_that_moves_nothing_is_reported_where_the_mass_matrix_is_inverted(name: str) -> None:
     builder = kt.ModelBuilder("hand")
     for body in ("base", "tool"):
         builder.add_body(body)
@@ -150,7 +150,7 @@ def test_a_joint_that_moves_nothing_is_told_where_the_mass_matrix_is_inverted(na
         law(**given)
 
 
-def test_options_that_cannot_be_are_told() -> None:
+def test_invalid_options_are_reported() -> None:
     with pytest.raises(kt.errors.OptionError, match="damping must be 'ratio' or 'given', not 'critical'"):
         control.joint_impedance(ARM, damping="critical")
     with pytest.raises(kt.errors.OptionError, match="damping must be 'ratio' or 'given'"):

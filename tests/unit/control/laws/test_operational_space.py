@@ -195,7 +195,7 @@ def test_tasks_of_one_priority_are_weighed_against_each_other() -> None:
         ({"hand": Pose("tool"), "hand_damping": Pose("tool")}, "has the name of one of them"),
     ],
 )
-def test_tasks_that_cannot_be_are_told(tasks: object, message: str) -> None:
+def test_impossible_tasks_are_reported(tasks: object, message: str) -> None:
     with pytest.raises(kt.errors.OptionError, match=message):
         kt.control.operational_space(ARM, tasks)  # type: ignore[arg-type]
     with pytest.raises(kt.errors.NameNotFoundError, match="hammer"):

@@ -98,7 +98,7 @@ def test_scalar_costs_and_residuals_have_the_same_optimum() -> None:
     assert np.isclose(one.cost, two.cost, rtol=1e-10)
 
 
-def test_phases_with_dynamics_of_their_own_tell_costs_what_they_know() -> None:
+def test_costs_receive_the_results_of_a_phases_own_dynamics() -> None:
     @kt.program(q=ARM, v=2, u=2)
     def moved(q: Any, v: Any, u: Any) -> Any:
         qdd = kt.aba(ARM, q, v, u)
@@ -180,7 +180,7 @@ def test_a_row_that_is_held_twice_changes_nothing_but_the_forces() -> None:
 
 
 @pytest.mark.parametrize("is_impact", [True, False])
-def test_constraints_that_depend_on_each_other_are_told(is_impact: bool) -> None:
+def test_constraints_that_depend_on_each_other_are_reported(is_impact: bool) -> None:
     @kt.program(v=2)
     def slow(v: Any) -> Any:
         return 0.1 * v
@@ -218,7 +218,7 @@ def free_body() -> kt.Model:
         ("not_finite", {"u": np.full((STEPS, 2), np.nan)}),
     ],
 )
-def test_why_a_problem_ended_is_told(reason: str, options: dict[str, Any]) -> None:
+def test_reasons_for_missing_convergence_are_reported(reason: str, options: dict[str, Any]) -> None:
     found = ilqr(reaching(), np.zeros(2), arguments={"goal": GOALS[0]}, **options)
     assert not found.converged
     assert found.reason == reason

@@ -92,7 +92,7 @@ def test_equations_that_follow_from_others_do_no_harm() -> None:
         ({"P": [[np.inf, 0.0], [0.0, 1.0]]}, "not a number", "infinity"),
     ],
 )
-def test_what_cannot_be_solved_is_told(changed: dict[str, Any], status: str, sentence: str) -> None:
+def test_unsolvable_problems_are_reported(changed: dict[str, Any], status: str, sentence: str) -> None:
     found = solve(**{"P": np.eye(2), "q": [1.0, 1.0], **changed})
     assert found.status == status
     assert sentence in found.summary()

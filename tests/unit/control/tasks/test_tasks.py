@@ -129,13 +129,13 @@ def test_a_task_is_a_record() -> None:
         (lambda: Posture([1]), "Posture: joints must be a list of names of joints"),
     ],
 )
-def test_what_a_task_cannot_be_is_told(make: Any, message: str) -> None:
-    with pytest.raises(kt.errors.OptionError) as told:
+def test_impossible_tasks_are_reported(make: Any, message: str) -> None:
+    with pytest.raises(kt.errors.OptionError) as caught:
         make()
-    assert message in str(told.value)
+    assert message in str(caught.value)
 
 
-def test_what_a_robot_lacks_is_told() -> None:
+def test_missing_parts_of_a_robot_are_reported() -> None:
     for task in (Pose("fot"), Position(LEFT, "fot"), CenterOfMass("fot"), Posture(["fot"])):
         with pytest.raises(kt.errors.NameNotFoundError, match="fot"):
             task.check(ROBOT)

@@ -295,7 +295,7 @@ def test_wrong_references(given: dict[str, Any], error: type[Exception], message
         whole_body().step(STANDING, np.zeros(ROBOT.nv), **given)
 
 
-def test_a_task_without_a_target_is_told() -> None:
+def test_a_task_without_a_target_is_reported() -> None:
     controller = control.WholeBody(ROBOT, {"posture": control.Posture()}, {})
     with pytest.raises(kt.errors.OptionError, match="'posture' has no target yet"):
         controller.step(STANDING, np.zeros(ROBOT.nv))
@@ -355,7 +355,7 @@ def test_references_with_axes_of_samples_are_not_kept() -> None:
     assert whole_body().step(q[0], v[0]).summary() == before.summary()
 
 
-def test_the_sample_that_is_not_finite_is_told() -> None:
+def test_the_sample_that_is_not_finite_is_reported() -> None:
     q, v, _ = many(3)
     v[2, 8] = np.nan
     with pytest.raises(kt.errors.ConfigurationError, match=r"sample \[2\]: v\[8\] \(front_left_knee\) is nan"):
@@ -404,7 +404,7 @@ def test_it_is_no_part_of_a_program() -> None:
         law(STANDING)
 
 
-def test_a_target_that_is_no_pose_is_told() -> None:
+def test_a_target_that_is_not_a_pose_is_reported() -> None:
     controller = control.WholeBody(ROBOT, {"foot": control.Pose(FEET[0])}, {})
     with pytest.raises(kt.errors.ConfigurationError, match="not a rotation"):
         controller.step(STANDING, np.zeros(ROBOT.nv), {"foot": 2.0 * np.eye(4)})

@@ -61,7 +61,7 @@ def called(case: Case, arrays: Sequence[Any]) -> list[Any]:
         return leaves(case.function(*arrays))
     if gives_one_array(case.function) or case.name == "rollout":
         named = dict(zip(case.given_names, arrays, strict=True))  # options stand between arguments in some
-        options = {name: x for name, x in case.options.items() if name != "steps"}  # which the arrays tell
+        options = {name: x for name, x in case.options.items() if name != "steps"}  # which follows from the arrays
         return [case.function(case.robot, **named, **options)]
     return [compiled(case)(*arrays)]
 

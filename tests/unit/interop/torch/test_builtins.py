@@ -204,7 +204,7 @@ def test_nothing_is_lost_or_kept_over_many_calls() -> None:
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory, where the system tells."""
+    """Bytes of this process that are in memory, where the system reports it."""
     table = Path("/proc/self/statm")
     return int(table.read_text().split()[1]) * 4096 if table.exists() else 0
 

@@ -183,7 +183,7 @@ def test_robots_side_by_side_keep_their_bases() -> None:
     assert merged.notes[0] == "merged robots 'gripper', 'chain' side by side on the body 'world'"
 
 
-def test_robots_of_different_gravity_need_to_be_told_which_is_meant() -> None:
+def test_robots_of_different_gravity_need_a_choice() -> None:
     builder = kt.ModelBuilder("on the moon", gravity=(0.0, 0.0, -1.62))
     builder.add_body("lander", ball())
     lander = builder.build(floating_base=True)

@@ -156,7 +156,7 @@ def test_the_least_and_the_greatest_length_keep_all_masses() -> None:
         assert robot.scaled(length).mass == pytest.approx(robot.mass * length**3, rel=1e-12)
 
 
-def test_a_locked_quaternion_is_told_with_length_one() -> None:
+def test_a_locked_quaternion_is_reported_with_length_one() -> None:
     locked = with_kind(kt.joints.Spherical()).lock({"odd": [0.0, 0.0, 0.0, 2.0]})
     assert "'odd' at (0, 0, 0, 1)" in locked.notes[0]
 

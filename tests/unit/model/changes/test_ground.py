@@ -158,7 +158,7 @@ def test_what_is_no_direction_is_refused(normal: object) -> None:
         ball().on_ground(normal=normal)  # type: ignore[arg-type]
 
 
-def test_other_wrong_arguments_are_told() -> None:
+def test_other_wrong_arguments_are_reported() -> None:
     with pytest.raises(kt.errors.ModelError, match="height must be a number of metres, not inf"):
         ball().on_ground(np.inf)
     with pytest.raises(kt.errors.DTypeError, match="friction must be an array of real numbers"):

@@ -27,7 +27,7 @@ def test_the_base_may_be_another_than_that_of_the_robot() -> None:
     assert not kt.ModelBuilder.of(hand(True)).build(floating_base=False).floating_base
 
 
-def test_what_a_reader_warned_of_is_told_once_and_kept() -> None:
+def test_warnings_of_a_reader_are_reported_once_and_kept() -> None:
     builder = kt.ModelBuilder("odd")
     builder.add_body("a", ball())
     builder.suspect("odd.urdf:3", "body 'a' looks odd")

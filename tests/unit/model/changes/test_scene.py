@@ -115,7 +115,7 @@ def test_obstacles_are_shapes_of_the_root() -> None:
         ("capsule", (0.1, np.inf), "the size of a capsule is its radius, and the length between"),
     ],
 )
-def test_shapes_that_cannot_be_are_told(shape: object, size: object, message: str) -> None:
+def test_impossible_shapes_are_reported(shape: object, size: object, message: str) -> None:
     robot = kt.zoo.load("double_pendulum")
     with pytest.raises(kt.errors.ModelError, match=message):
         robot.with_obstacle(shape, size)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ def test_shapes_that_cannot_be_are_told(shape: object, size: object, message: st
         robot.with_free_body(shape, size, mass=1.0)  # type: ignore[arg-type]
 
 
-def test_names_that_are_taken_are_told() -> None:
+def test_names_already_used_are_reported() -> None:
     robot = kt.zoo.load("double_pendulum")
     crate = robot.with_free_body("sphere", 0.1, mass=1.0)
     with pytest.raises(kt.errors.ModelError, match="has a shape named 'object' already"):
@@ -206,7 +206,7 @@ def test_hundreds_of_things_are_put_together_once(monkeypatch: pytest.MonkeyPatc
     assert calls[2] - calls[1] < 2.1 * (calls[1] - calls[0])
 
 
-def test_mistakes_are_told_where_they_are_made() -> None:
+def test_mistakes_are_reported_where_they_are_made() -> None:
     """Although the robot is assembled later."""
     robot = balls(kt.zoo.load("cart_pole"), 0, 1)
     for name, what in (("ball1", "shape named"), ("cart", "body or frame"), ("wall", "shape named")):
@@ -227,7 +227,7 @@ def test_mistakes_are_told_where_they_are_made() -> None:
         robot.with_free_body("sphere", 0.1, mass=-1.0)
 
 
-def test_a_name_of_a_coordinate_that_is_taken_is_told_where_it_is_made() -> None:
+def test_a_coordinate_name_already_used_is_reported_where_it_is_made() -> None:
     builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
     builder.add_body("extra", kt.solids.sphere(0.1, mass=1.0))
     builder.add_joint("ball_joint.x", kt.Revolute([0, 0, 1]), "cart", "extra")
@@ -273,12 +273,12 @@ def test_a_robot_that_is_not_assembled_yet_goes_into_pickles_and_copies() -> Non
 
 def test_a_thing_that_cannot_exist_is_warned_of_once_where_it_is_put() -> None:
     robot = kt.zoo.load("cart_pole")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         thin = robot.with_free_body("cylinder", (1e-9, 1.0), mass=1.0)
-        count = len(told)
+        count = len(warned)
         assert thin.nq == 9
-        assert [str(one.message) for one in told[count:]] == []
+        assert [str(one.message) for one in warned[count:]] == []
     assert thin.singular_joints == balls(robot, 0).with_free_body("cylinder", (1e-9, 1.0), mass=1.0).singular_joints
 
 
@@ -369,6 +369,6 @@ def test_hills_have_the_steepness_that_is_asked_for() -> None:
         ({"name": ""}, "the terrain's name must be a string"),
     ],
 )
-def test_terrains_that_cannot_be_are_told(given: dict[str, object], message: str) -> None:
+def test_impossible_terrains_are_reported(given: dict[str, object], message: str) -> None:
     with pytest.raises((kt.errors.ModelError, kt.errors.OptionError), match=message):
         kt.zoo.load("quadruped").on_terrain(**given)  # type: ignore[arg-type]
