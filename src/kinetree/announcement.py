@@ -202,7 +202,7 @@ class _Work:
             self._line.end()
         _log.warning("compiling %s%s%s%s", self.title, size, why, f"; {what}" if what else "")
 
-    # -- what is known
+    # -- progress
 
     @property
     def present(self) -> Phase:
@@ -300,7 +300,7 @@ def announced(name: str, subject: str = "") -> Iterator[None]:
     """Announce the compilation in this context, if it takes long; within another such context, nothing new.
 
     `subject`: as in `Source`. A context that follows another one of the same title, in which nothing was translated to
-    machine code yet, goes on with it: to the user, tracing a program and compiling it are one wait. Without phases in
+    machine code yet, continues it: to the user, tracing a program and compiling it are one wait. Without phases in
     it, such as where code is found on the disk, the context costs next to nothing.
     """
     if getattr(_state, "now", None) is not None:

@@ -122,7 +122,7 @@ def array_or_foreign(name: str, x: Any, shape: str) -> Any:
 
 
 _AS_NUMPY = {
-    "casadi": "numbers: what is symbolic has none",
+    "casadi": "numbers: symbolic values have none",
     "cupy": "x.get()",
     "dask": "x.compute()",
     "jax": "numpy.asarray(x), outside jax.jit",

@@ -80,7 +80,7 @@ CODES = {
     "similar-names": "Two names differ only in case or in blanks.",
     "repeated-shape-name": "Two shapes of a body have the same name.",
     "no-collision-shapes": "No body has a collision shape.",
-    # what is kept or left out
+    # contents kept or left out
     "kept-as-data": "The file says something that is kept as data, without effect on the robot's motion.",
     "skipped": "The file holds something that was skipped.",
     "assumption": "Something was assumed that the file does not say.",

@@ -44,7 +44,7 @@ def uniform(key: ArrayLike, shape: Shape = (), low: ArrayLike = 0.0, high: Array
     Args:
         key: whole numbers (…, 2) to (…, 5).
         shape: of the numbers of each key.
-        low: (), or what broadcasts to the result.
+        low: (), or a shape that broadcasts to the result.
         high: the same.
 
     Returns:
@@ -84,7 +84,7 @@ def normal(key: ArrayLike, shape: Shape = (), mean: ArrayLike = 0.0, std: ArrayL
     Args:
         key: whole numbers (…, 2) to (…, 5).
         shape: of the numbers of each key.
-        mean: (), or what broadcasts to the result.
+        mean: (), or a shape that broadcasts to the result.
         std: the standard deviation, likewise.
 
     Returns:
@@ -121,7 +121,7 @@ def integers(key: ArrayLike, low: ArrayLike, high: ArrayLike, shape: Shape = ())
 
     Args:
         key: whole numbers (…, 2) to (…, 5).
-        low: whole numbers, (), or what broadcasts to the result.
+        low: whole numbers, (), or a shape that broadcasts to the result.
         high: the same; larger than low.
         shape: of the numbers of each key.
 

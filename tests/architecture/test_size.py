@@ -20,7 +20,7 @@ import kinetree as kt
 SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3444, "actuation": 854, "algorithms": 10479, "appearance": 2789, "charts": 163, "checking": 723, "cli": 3975,
-    "codegen": 10617, "collision": 3668, "comparison": 3055, "compiler": 4442, "contact_model": 3214, "control": 9685,
+    "codegen": 10617, "collision": 3668, "comparison": 3055, "compiler": 4442, "contact_model": 3214, "control": 9683,
     "expr": 5460, "functions": 14804, "identification": 3888, "interop": 3967, "io": 15651, "joints": 2740, "layouts":
     943, "learning": 5559, "lie": 775, "model": 11520, "number_files": 577, "pictures": 3044, "plots": 1094,
     "programs": 2772, "sim": 7272, "solids": 2252, "spatial": 2239, "store": 377, "sweeps": 1863, "symbolic": 3742,

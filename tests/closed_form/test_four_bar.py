@@ -67,7 +67,7 @@ def test_a_connection_closes_the_linkage_within_its_softness(d: float) -> None:
     assert -0.02 * gives_way < after - before < 0.0
 
 
-def test_a_loop_is_almost_rigid_beside_contacts() -> None:
+def test_a_loop_is_almost_rigid_with_contacts() -> None:
     """Its acceleration is that of the hard loop but for a ten-thousandth; its motion satisfies the equation."""
     robot, q = linkage()
     contact = kt.contact.soft_constraints(robot, constraints=LOOP)

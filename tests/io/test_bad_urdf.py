@@ -95,7 +95,7 @@ CASES = {
         '<origin xyz="0.1 0 0"/>', '<origin xyz="1e200 0 0"/>', '<joint name="flange"', "joint 'flange' is 1e+100 m or more away from"
     ),
     "masses that overflow": Case(
-        MASS, '<mass value="1e105"/>', "<inertial>", "the masses and placements of body 'upper' and what is fixed to it overflow"
+        MASS, '<mass value="1e105"/>', "<inertial>", "the masses and placements of body 'upper' and the parts fixed to it overflow"
     ),
     "a base that stands too far away": Case(
         '<link name="base"/>',

@@ -199,7 +199,7 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "ground of no depth": (TURN, {"geometry": [GROUND]}, "is of kind 'heightfield' and the size (1.0, 1.0, 0.5, 0.0)"),
     "plane of no width": (kt.Fixed(), {"geometry": [replace(GROUND, shape="plane", size=(0.0, 1.0))]}, "kind 'plane'"),
     "unbalanced": (TURN, {"inertia": Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 3.0, 0.0, 0.0, 0.0))}, "become 1.5"),
-    "massless": (TURN, {"inertia": Inertia.zero()}, "neither it nor what is fixed to it has"),
+    "massless": (TURN, {"inertia": Inertia.zero()}, "neither it nor a part fixed to it has"),
     "point": (TURN, {"inertia": Inertia.from_com(1.0, Vec3(0.0, 0.3, 0.1), Sym3.zero())}, "it would have at least"),
 }  # fmt: skip
 

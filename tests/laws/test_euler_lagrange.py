@@ -50,10 +50,10 @@ def test_its_matrices_are_the_mass_matrix_and_one_that_gives_the_coriolis_force(
     M, C = reference(kt.dynamics.euler_lagrange_matrices, robot, s.q, s.v)
     close(M, reference(kt.crba, robot, s.q))
     close(C @ s.v, reference(kt.dynamics.coriolis_forces, robot, s.q, s.v), scale=float(np.abs(C).max(initial=0.0)))
-    _is_skew_beside_half_the_rate(robot, s.q, s.v, C)
+    _is_skew_up_to_half_the_rate(robot, s.q, s.v, C)
 
 
-def _is_skew_beside_half_the_rate(robot: kt.Model, q: Array, v: Array, C: Array) -> None:
+def _is_skew_up_to_half_the_rate(robot: kt.Model, q: Array, v: Array, C: Array) -> None:
     M_dot = directional(lambda x: reference(kt.crba, robot, x), (q, coordinate_rates(robot, q, v)))
     N = M_dot - 2.0 * C
     close(N, -N.T, scale=float(np.abs(C).max(initial=0.0)))
@@ -67,7 +67,7 @@ def test_rotors_armatures_followers_and_couplings_are_in_both_matrices() -> None
         M, C = reference(kt.dynamics.euler_lagrange_matrices, robot, q, v)
         close(M, reference(kt.crba, robot, q))
         close(C @ v, reference(kt.dynamics.coriolis_forces, robot, q, v), scale=float(np.abs(C).max()))
-        _is_skew_beside_half_the_rate(robot, q, v, C)
+        _is_skew_up_to_half_the_rate(robot, q, v, C)
         for passive in (False, True):
             expected = reference(kt.aba, robot, q, v, tau, passive=passive)
             close(reference(kt.dynamics.euler_lagrange, robot, q, v, tau, passive=passive), expected, scale=1e3)

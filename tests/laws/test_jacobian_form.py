@@ -64,7 +64,7 @@ def test_the_mass_matrix_is_the_sum_over_bodies(case: tuple[kt.Model, State]) ->
 
 @law(30)
 @given(case=moving_trees(max_joints=5))
-def test_the_coriolis_matrix_gives_the_bias_forces_and_is_skew_beside_half_the_mass_matrixs_rate(
+def test_the_coriolis_matrix_gives_the_bias_forces_and_is_skew_up_to_half_the_mass_matrixs_rate(
     case: tuple[kt.Model, State],
 ) -> None:
     model, s = case

@@ -333,7 +333,7 @@ def test_heavier_robots_are_held_by_larger_forces_and_move_alike(method: str, fa
     close(heavier / factor, inertia, tolerance=1e-10)
 
 
-def test_rows_of_different_units_are_judged_each_beside_itself() -> None:
+def test_rows_of_different_units_are_judged_each_relative_to_itself() -> None:
     """A body of 1e-9 m: its angular rows are 1e18 times as easily moved as its linear ones, and all six are held."""
     builder = kt.ModelBuilder("grain")
     I = 1e-18

@@ -115,7 +115,7 @@ def test_the_damping_of_a_ratio_is_mujocos(tmp_path: Any) -> None:
     np.testing.assert_allclose(robot.parameter("actuator.ratio.bias_parameters"), m.actuator_biasprm[1, :3], rtol=1e-12)
 
 
-def test_dry_friction_of_joints_beside_many_contacts(tmp_path: Any) -> None:
+def test_dry_friction_of_joints_with_many_contacts(tmp_path: Any) -> None:
     """Contacts in loops: one joint gets dry friction, another one other dry friction."""
     balls = "".join(
         f'<body pos="{0.25 * (k % 4)} {1.0 + 0.25 * (k // 4)} {0.02 * k - 0.4}"><freejoint/><geom size="0.1"/></body>'

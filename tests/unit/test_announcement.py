@@ -91,7 +91,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _begins_anew() -> None:
+def _begins_again() -> None:
     """No work before this one, with which it would go on, and which would say how fast the machine is."""
     announcement._state.last, announcement._state.pace = None, 1.0
 

@@ -128,7 +128,7 @@ def _joined(
         f[i] = IA[i] @ a[i] + pA[i]
         Ic[i] = IA[i]
 
-    # Inward: composite inertias, H by columns, and what is passed to the base.
+    # Inward: composite inertias, H by columns, and the terms passed to the base.
     for i in reversed(cluster.bodies):
         p, rows = cluster.parent[i], cluster.rows[i]
         rotor = G[i].dot(X[i] @ a[p])

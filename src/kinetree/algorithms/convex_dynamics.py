@@ -327,7 +327,7 @@ class _Problem:
         return found
 
     def look_again(self, numbers: Sequence[Scalar]) -> None:
-        """Bring what is in memory to the point with these numbers."""
+        """Bring the values in memory to the point with these numbers."""
         if self._looped:
             self.away(self.restored(numbers).a)
         for looped in self._looped:
@@ -463,7 +463,7 @@ class _Problem:
         return total
 
     def _error(self, a: Any, rest: Any, gradient: Any, costs: Scalar) -> Scalar:
-        """‖g‖_M⁻¹ in units of the scale at hand, (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½."""
+        """‖g‖_M⁻¹ in units of the present scale, (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½."""
         M = self._M
         half = M.zeros()
         for k in M.outward:

@@ -90,7 +90,7 @@ def refined(image: Image, numbers: Floats, faces: Indices, most: int) -> tuple[F
         expected = (shades[first] + shades[second]) // 2
         spread = np.abs(colors_at(blurred, middles[:, -2:]).astype(np.int16) - expected).max(axis=1)
         length = np.linalg.norm((numbers[first, -2:] - numbers[second, -2:]) * blurred.shape[1::-1], axis=1)
-        # Where ends and middle agree by chance, an edge is longer than what is on it.
+        # Where ends and middle agree by chance, an edge is longer than the image on it.
         is_cut = ((spread > _DIFFERENCE) & (length > 1.5)) | (length > 64.0)
         chosen = np.flatnonzero(is_cut)
         room = (most - len(faces)) // 2

@@ -88,7 +88,7 @@ def _table(result: Comparison, counterpart: Counterpart) -> Table:
     from rich.text import Text
 
     headings = "", "worst", "relative to", "compared", "at"
-    table = new_table(f"{result.robot} beside {counterpart.title}", headings, left=("relative to", "at"))
+    table = new_table(f"{result.robot} compared with {counterpart.title}", headings, left=("relative to", "at"))
     for quantity in counterpart.quantities:
         if quantity.problem:
             table.add_row(Text(quantity.name), "-", Text(quantity.problem), "0", "")

@@ -58,7 +58,7 @@ def facts() -> dict[str, Any]:
 
 
 def _processor() -> dict[str, Any]:
-    """The name of the processor, and what code is made for."""
+    """The name of the processor, and the target of code."""
     import platform
 
     from kinetree.codegen.llvm.precision import PRECISIONS

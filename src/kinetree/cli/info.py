@@ -1,4 +1,4 @@
-"""`kinetree info`: the contents of a robot file, and the robot made of it; and `kinetree zoo`: the robots at hand."""
+"""`kinetree info`: the contents of a robot file, and the robot made of it; and `kinetree zoo`: the available robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kinetree train` and `kinetree play`: learn a task, and look at what was learned."""
+"""`kinetree train` and `kinetree play`: learn a task, and show the result."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def train(
 ) -> None:
     """Learn a task: many worlds are stepped at once, and a policy gets better at it.
 
-    Ctrl-C keeps what was learned; the same command with --resume goes on from there, to the same result.
+    Ctrl-C keeps the training so far; the same command with --resume goes on from there, to the same result.
     """
     from kinetree.learning import TrainingInterrupted
     from kinetree.learning import train as run

@@ -71,7 +71,7 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
 
     numbers, plots, moments = files_of(prefix)
     written = [trajectory.save(numbers)]
-    interruption.outcome += f"; what was computed is in {numbers}"
+    interruption.outcome += f"; the computed part is in {numbers}"
     try:
         interruption.release()  # a picture can be drawn again
         try:

@@ -154,7 +154,7 @@ Motion = Annotated[Path, _argument("MOTION", "The file or folder of a motion, or
 SecondMotion = Annotated[Path | None, _argument("OTHER", "A second motion to compare the first with.")]
 LogFile = Annotated[Path, _argument("LOG", "A log: .csv, .parquet, .npz, .mcap, .bag, .db3.")]
 StudyFile = Annotated[Path, _argument("STUDY", "The file of the study, .toml; `kinetree docs sweeps` describes it.")]
-Words = Annotated[list[str], _argument("WORD", "What it is about, or a name in another library.")]
+Words = Annotated[list[str], _argument("WORD", "A topic, or a name in another library.")]
 Page = Annotated[str, _argument("PAGE", "A page, or one of its sections: simulation#controllers.")]
 
 # Loading a robot
@@ -185,9 +185,9 @@ Json = Annotated[bool, _option("--json", "", "Print JSON instead, with numbers t
 Sarif = Annotated[bool, _option("--sarif", "", "Print SARIF 2.1.0, for code-scanning services.", _OUTPUT)]
 Quiet = Annotated[bool, _option("--quiet", "", "Print nothing but errors and warnings.", _OUTPUT)]
 Lossy = Annotated[bool, _option(
-    "--lossy", "", "Leave out what the format of the new file has no place for.", _OUTPUT)]
+    "--lossy", "", "Leave out everything that the new file's format cannot hold.", _OUTPUT)]
 Prefix = Annotated[Path | None, _optional(
-    "--out -o", "PREFIX", "Where to write: PREFIX.npz and PREFIX.png, replacing what is there; by default the robot's "
+    "--out -o", "PREFIX", "Where to write: PREFIX.npz and PREFIX.png, replacing existing files; by default the robot's "
     "name. A folder that is missing is made.", _OUTPUT)]
 OutputFolder = Annotated[Path | None, _optional(
     "--output-dir", "FOLDER", "The folder to write into; made if missing.", _OUTPUT)]
@@ -288,7 +288,7 @@ MotionRobot = Annotated[str | None, _optional(
 DrawnShapes = Annotated[Shapes, _option("--shapes", None, "Which shapes are drawn.")]
 SeenSamples = Annotated[SideBySide, _option("--samples", None, "How several motions of a batch are seen.")]
 ShownParts = Annotated[list[str] | None, _optional(
-    "--show", "NAME", "What is on at first, besides shapes: frames, axes, 'center of mass', contacts, velocities, "
+    "--show", "NAME", "Shown at first, besides shapes: frames, axes, 'center of mass', contacts, velocities, "
     "names; may be repeated.")]
 Host = Annotated[str, _option(
     "--host", "ADDRESS", "The address to listen on; the page is for this machine only unless it is another, such as "
@@ -304,7 +304,7 @@ Browser = Annotated[bool | None, _optional(
 # kinetree plot
 What = Annotated[str | None, _optional(
     "--what", "NAMES", "Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names "
-    "of what was recorded, or patterns such as 'sensor.*', separated by commas; by default positions, energies and "
+    "of recorded quantities, or patterns such as 'sensor.*', separated by commas; by default positions, energies and "
     "balance.")]
 Joints = Annotated[str | None, _optional(
     "--joints", "PATTERNS", "Only joints whose names match one of these: knee,left_* and so on; by default all that "
@@ -322,7 +322,7 @@ Peers = Annotated[str | None, _optional(
     "all that are installed, or none if OTHER is given.")]
 StateCount = Annotated[int, _option("--samples -n", "NUMBER", "Random states.", min=1, max=10_000)]
 StateSeed = Annotated[int, _option("--seed", "NUMBER", "Seed of the random states.", min=0)]
-Tolerance = Annotated[float, _option("--tolerance", "ERROR", "What counts as equal, relative.")]
+Tolerance = Annotated[float, _option("--tolerance", "ERROR", "The largest relative error that counts as equal.")]
 Format = Annotated[str | None, _optional("--format", "NAME", "The format, if the suffix does not say it.", _OUTPUT,
     **_offered("kinetree.io", "FORMATS"))]
 Text = Annotated[bool, _option("--print -p", "", "Print the page here.")]
@@ -360,7 +360,7 @@ Derivatives = Annotated[int | None, _optional(
 
 # kinetree train and play
 Task = Annotated[str, _argument(
-    "TASK", "What is to be learned: quadruped, hopper, cart_pole, …", **_offered("kinetree.learning.tasks", "NAMES"))]
+    "TASK", "The task to learn: quadruped, hopper, cart_pole, …", **_offered("kinetree.learning.tasks", "NAMES"))]
 TaskOptions = Annotated[list[str] | None, _argument(
     "NAME=VALUE", "Options of the task, such as max_steps=500.")]
 RunFolder = Annotated[Path, _argument("RUN", "The folder of a training.")]

@@ -24,7 +24,7 @@ def optimization(asked: object = None) -> Optimization:
     Args:
         asked: "background": it is compiled without optimisation, and replaced by optimised code later; "now": it is
             optimised before it runs; "quick": it is never optimised. None means the environment variable
-            KINETREE_OPTIMIZE, which is read anew each time, or "background" if it is unset.
+            KINETREE_OPTIMIZE, which is read again each time, or "background" if it is unset.
 
     Raises:
         OptionError: `asked`, or else the variable, is something else.

@@ -214,8 +214,8 @@ def _around(field: HeightField, row: Scalar, column: Scalar) -> Sequence[Scalar]
         idle = maximum(less(above, -0.5), less(3.5, above))
 
         def pick(_: Any, entry: Sequence[Scalar], four: Sequence[Scalar]) -> Sequence[Scalar]:
-            beside = entry[0] - column
-            return [select(equal(beside, float(k)), entry[1], x) for k, x in enumerate(four)]
+            offset = entry[0] - column
+            return [select(equal(offset, float(k)), entry[1], x) for k, x in enumerate(four)]
 
         def inside(before: Sequence[Scalar]) -> Sequence[Scalar]:
             four = over_part(table, 2, (i * columns, columns), [0.0] * 4, pick, like)

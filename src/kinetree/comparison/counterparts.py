@@ -120,4 +120,4 @@ def _dropped(ours: OwnSide, theirs: Side) -> list[str]:
     fixed = ours.solid_of(FIXED)
     if not theirs.drops_fixed or fixed is None or not fixed.mass:
         return []
-    return [f"{theirs.name} keeps no mass of what is fixed to the world ({fixed.mass:.6g} kg)"]
+    return [f"{theirs.name} keeps no mass of bodies fixed to the world ({fixed.mass:.6g} kg)"]

@@ -1,6 +1,6 @@
 """A simulated motion compared with MuJoCo, step by step and term by term: the first step and term that differ.
 
-At each state of the motion the other library computes everything anew, so that a difference belongs to the step at
+At each state of the motion the other library computes everything again, so that a difference belongs to the step at
 which it is reported, and not to those before. Terms are compared in the order in which they depend on each other.
 """
 
@@ -92,7 +92,7 @@ class StepComparison:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.robot} beside {self.library}: {self.steps} steps, each from the state of the motion"]
+        lines = [f"{self.robot} compared with {self.library}: {self.steps} steps, each from the state of the motion"]
         lines += [f"  {term:<26s} {error:.2g}" for term, error in self.errors.items()]
         lines += [f"  note: {note}" for note in self.notes]
         same = f"all terms are the same to {self.tolerance:g} relative to the largest number of each"

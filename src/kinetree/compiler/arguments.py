@@ -19,7 +19,7 @@ from kinetree.model.conditioning import refuse_singular
 from kinetree.model.parameters import check_alternatives
 from kinetree.model.robot import refuse_zero_quaternions
 
-__all__ = ["Arguments", "LeftOut", "bound", "check_out", "dtype_beside"]
+__all__ = ["Arguments", "LeftOut", "bound", "check_out", "dtype_like"]
 
 
 Named = Mapping[str, Any]
@@ -223,7 +223,7 @@ def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtyp
         raise ShapeError(f"{function}: out is read-only")
 
 
-def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:
+def dtype_like(argument: ArrayLike) -> np.dtype[Any]:
     """The dtype for an argument that is filled in next to another one, so that the result's dtype does not change."""
     is_single = str(getattr(argument, "dtype", "")).endswith("float32")  # PyTorch's as well
     return np.dtype(np.float32 if is_single else np.float64)

@@ -1,4 +1,4 @@
-"""Calls: what is asked for is looked up among the functions compiled for a robot, or compiled."""
+"""Calls: a function is looked up among those compiled for a robot, or compiled."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _names(argument: str, what: str, given: Any, is_one: Callable[[object], bool
 
 
 def dtype_name(dtype: Any) -> str:
-    """The name of a dtype; for what is none, its text for a message."""
+    """The name of a dtype; for anything else, its text for a message."""
     try:
         return "none" if dtype is None else np.dtype(dtype).name
     except TypeError:

@@ -228,7 +228,7 @@ class CompiledFunction:
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
         if threads is not None:
-            thread_count(threads)  # says what is wrong with it
+            thread_count(threads)  # reports its fault
         if len(arguments) < self.arrays:
             filled = self.left_out.filled(arguments)
             if threads is None and filled is not arguments:

@@ -23,7 +23,7 @@ def thread_count(threads: int | None = None) -> int:
 
     Args:
         threads: the number the caller asks for. None means the environment variable KINETREE_NUM_THREADS, which is read
-            anew each time, or if it is unset the cores this process may use, by its affinity and its container's CPU
+            again each time, or if it is unset the cores this process may use, by its affinity and its container's CPU
             quota.
 
     Raises:

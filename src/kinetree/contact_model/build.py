@@ -231,7 +231,7 @@ def _weights_of_others(robot: Model, shapes: Sequence[Surface]) -> dict[tuple[st
 def _possible(
     robot: Model, pairs: Pairs, weights: InverseWeights, shapes: Shapes
 ) -> tuple[NDArray[np.bool_], list[Unsupported]]:
-    """Which pairs are computed, and what is not."""
+    """Which pairs are computed, and the unsupported ones."""
     order = in_order_of_appearance(np.ravel([pairs.first, pairs.second], order="F"), len(pairs.shapes))
     why_not = {k: shapes.why_not(pairs.shapes[k]) for k in order.tolist()}
     faulty = {pairs.shapes[k].name for k, reason in why_not.items() if reason}

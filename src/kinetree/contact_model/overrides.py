@@ -30,7 +30,7 @@ def resized(shape: Shape, numbers: Numbers) -> Shape:
 
 
 def placed_again(placement: Transform, within: Transform | None, numbers: Numbers) -> Transform:
-    """The placement that is given to a geometry, with that of the shape within it; or the one at hand."""
+    """The placement that is given to a geometry, with that of the shape within it; or the present one."""
     if "placement" not in numbers:
         return placement
     own = placement_from(numbers["placement"])
@@ -58,13 +58,13 @@ def softened_again(own: Softness, values: Numbers, of: str = "") -> Softness:
 
 
 def margin_again(own: Scalar, numbers: Numbers) -> Scalar:
-    """The margin that is given, or the one at hand."""
+    """The margin that is given, or the present one."""
     (margin,) = numbers.get("margin", (own,))
     return margin
 
 
 def frictions_again(own: FiveNumbers, numbers: Numbers) -> FiveNumbers:
-    """The coefficients of a pair that are given, or those at hand."""
+    """The coefficients of a pair that are given, or the present ones."""
     if "friction" not in numbers:
         return own
     a, b, c, d, e = (maximum(x, LEAST_FRICTION) for x in numbers["friction"])

@@ -206,7 +206,7 @@ class SoftConstraints:
 
     @property
     def may_be_looped(self) -> bool:
-        """Whether contacts are all in loops of the program, beside limits and dry friction of joints alone."""
+        """Whether contacts are all in loops of the program, apart from limits and dry friction of joints."""
         rows = (self.couplings, self.connections, self.tendons, self.loops)
         return not any(rows) and self.are_looped and are_plain(self.touches)
 

@@ -168,7 +168,7 @@ class Touches(Sequence[TouchSpec]):
 
     @cached_property
     def _rest(self) -> dict[Hashable, tuple[Any, ...]]:
-        """The parts of a pair beside its shapes, once for all pairs of sides with equal parameters."""
+        """The parts of a pair other than its shapes, once for all pairs of sides with equal parameters."""
         return {}
 
     @property
@@ -250,7 +250,7 @@ class Touches(Sequence[TouchSpec]):
         return TouchSpec(self.sides[i].shape, self.sides[j].shape, *self._rest_of(i, j, number))
 
     def _rest_of(self, i: int, j: int, number: int) -> tuple[Any, ...]:
-        """The parts of a pair of sides beside its shapes, one object for all that are equal."""
+        """The parts of a pair of sides other than its shapes, one object for all that are equal."""
         contacts, sides = self._contacts, self.sides
         key = id(contacts[i]), id(contacts[j]), i < j, number, sides[i].inverse + sides[j].inverse
         return self._rest.get(key) or self._rest.setdefault(key, self._made_of(i, j, number))

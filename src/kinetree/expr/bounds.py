@@ -179,7 +179,7 @@ class _Check:
         return low, high
 
     def _from_beginnings(self, at: Index, around: tuple[_Around, ...]) -> Interval:
-        """The interval of an index, with counters of ranges as their starts and what is added to these."""
+        """The interval of an index, with counters of ranges as their starts plus offsets."""
         low = high = 0
         for loop in reversed(range(len(around))):
             over = around[loop].over

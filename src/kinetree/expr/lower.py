@@ -124,7 +124,7 @@ class _Emitter:
         self._times = [0] * size
         """When each value is ready, in cycles from the start, by its name."""
         self._statements: list[Statement] = []
-        """The statements of the block at hand."""
+        """The statements of the present block."""
 
     def argument(self, s: Scalar) -> Argument:
         """The name of a value that is needed, or the constant."""

@@ -55,10 +55,10 @@ class _Cutter:
         self._long = long
         self._piece = piece
         self._is_long = False
-        """Whether the program at hand is long, all of its blocks together."""
+        """Whether the present program is long, all of its blocks together."""
         self._known: dict[int, tuple[Program, Program]] = {}
         self._pieces: list[Program] = []
-        """The pieces of the program at hand."""
+        """The pieces of the present program."""
 
     def program(self, program: Program) -> Program:
         """A program in pieces: itself if it needs no cut, and always the same one for the same program."""

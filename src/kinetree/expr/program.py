@@ -9,7 +9,7 @@ Memory: a program has arrays of numbers. The first are its ports, inputs before 
 tables of constants. `Load` and `Store` access them at an `Index` made of the counters of the enclosing loops and of
 tables of integers. All samples of a group take the same path, so indices and the iterations of a loop do not depend on
 data, with one exception: a list (`Append`, `Each`, `Entry`) has the entries that any sample of the group asks for. A
-sample has others beside its own there, which must make no difference to it.
+sample has others as well as its own there, which must make no difference to it.
 
 A list is an array: its length, then its entries, then one place that is free. Entries are whole numbers from 0 up to
 but not including `most`, in ascending order, and a sample may ask for two less than the array's size.
@@ -309,7 +309,7 @@ class Loop:
     """The names of the carried values after the loop."""
     until: Argument | None = None
     """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
-    into scratch arrays alone: a backend may go on with samples that have ended, and drop their carried values. Over
+    into scratch arrays alone: a backend may continue with samples that have ended, and drop their carried values. Over
     `Append` it says that the entry is not needed; all samples keep what they carry."""
     unless: Argument | None = None
     """A value from outside the body: where it is not zero, the body changes no carried value, so a backend may leave it

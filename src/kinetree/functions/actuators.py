@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_like
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -280,7 +280,7 @@ def actuator_forces(
     own = actuation_of_robot(model)
     nu, na = len(own.actuators), len(own.with_activation)
     options: dict[str, Any] = {} if timestep is None else {"timestep": timestep_option(model, timestep)}
-    given = (q, v, ctrl, np.zeros(na, dtype_beside(q)) if act is None else act)
+    given = (q, v, ctrl, np.zeros(na, dtype_like(q)) if act is None else act)
     flat = run(ACTUATOR_FORCES, model, given, parameters=parameters, out=out, threads=threads, **options)
     n = nu + model.nv
     return ActuatorForces(flat[..., :nu], flat[..., nu:n], flat[..., n:])

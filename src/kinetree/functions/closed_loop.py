@@ -336,16 +336,16 @@ class ClosedLoop:
             of_q = {name: Argument(robot=robot) if name == "q" else x for name, x in arguments.items()}
             return lambda **given: self._step(robot, controller, given), of_q
 
-        kept = weakref.ref(robot), weakref.ref(controller)  # what is compiled goes with both
+        kept = weakref.ref(robot), weakref.ref(controller)  # compiled code goes with both
 
-        def anew() -> Subject:
+        def remake() -> Subject:
             robot, controller = kept[0](), kept[1]()
             assert robot is not None
             assert controller is not None
             return subject(robot, controller)
 
         function, of_q = subject(robot, controller)
-        found = traced(function, controller.name, of_q, np.dtype(setting.dtype), anew)
+        found = traced(function, controller.name, of_q, np.dtype(setting.dtype), remake)
         source = _Source(
             f"rollout with {controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
             state=tuple(range(first)), checked=dict(robot.quaternions),

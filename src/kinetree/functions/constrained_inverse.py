@@ -229,7 +229,7 @@ def constrained_inverse_dynamics(
     if on_impossible == "error":
         refuse_symbols(
             "constrained_inverse_dynamics: whether any forces give these accelerations",
-            "pass on_impossible='least_squares', and return or use what is left over, .unmet",
+            "pass on_impossible='least_squares', and return or use the remainder, .unmet",
             unmet,
         )
         _refuse_impossible(robot, tau, forces, unmet)

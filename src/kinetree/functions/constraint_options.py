@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_like
 from kinetree.compiler.definition import Array
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Port, Scalar
@@ -107,7 +107,7 @@ def _number(name: str, value: Any, most: float, default: float) -> float:
 
 def acceleration_or_zeros(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
     """The given acceleration, or zeros."""
-    return np.zeros(_count(constraints), dtype_beside(like)) if acceleration is None else acceleration
+    return np.zeros(_count(constraints), dtype_like(like)) if acceleration is None else acceleration
 
 
 def _count(constraints: Any) -> int:
@@ -130,7 +130,7 @@ def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayL
             "number, or one for each row"
         )
     spread = np.broadcast_to(numbers, (*numbers.shape[:-1], rows))
-    return spread.astype(dtype_beside(like)) if is_known else spread
+    return spread.astype(dtype_like(like)) if is_known else spread
 
 
 def check_on_impossible(value: object) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_like
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -148,7 +148,7 @@ def contact_dynamics(
         "contact": own_contact_option(model, contact),
     }
     options |= softness_switch(model, gradient_softness)
-    start = np.zeros(model.nv, dtype_beside(q)) if guess is None else guess
+    start = np.zeros(model.nv, dtype_like(q)) if guess is None else guess
     arguments = (q, v, tau, start)
     flat = run(
         CONTACT_DYNAMICS, model, arguments, f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options

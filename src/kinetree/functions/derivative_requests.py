@@ -1,4 +1,4 @@
-"""Requests for derivatives: a function, the arguments of a call, and the names of what it is differentiated by."""
+"""Requests for derivatives: a function, the arguments of a call, and the names of the variables."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Requested(ABC):
         return called_as(whole, shape, like, name or self.name)
 
     def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
-        """The names of what the direction changes."""
+        """The names of the variables that the direction changes."""
         if not isinstance(tangents, Mapping) or not tangents:
             raise DTypeError(
                 f"{mode}: tangents must be a dict from names of arguments to arrays, such as "

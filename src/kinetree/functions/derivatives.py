@@ -62,7 +62,7 @@ def jvp(
         function: any of kinetree's functions of a robot's motion: `kt.aba`, `kt.frame_placement`, `kt.rollout`, …
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast. Those of a program may
             come in a dict by name, and those with defaults may be left out.
-        tangents: the direction, by argument name: {"q": …, "tau": …}. What is not named stays fixed. The direction of a
+        tangents: the direction, by argument name: {"q": …, "tau": …}. Others stay fixed. The direction of a
             configuration is a displacement (…, nv) as in `integrate(robot, q, δ)`; all others have the shape of their
             argument, and booleans and whole numbers have none. "f_ext.FRAME" names an external force,
             "constraints.K.at", "constraints.lengths" and "constraints.gains" the numbers of constraints, and a
@@ -147,8 +147,8 @@ def vjp(
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         weights: a weight for each entry of the function's value, in its shape; for a program with several results in
-            their form, where None, or what is missing in a dict, stands for zeros.
-        wrt: what to differentiate by: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
+            their form, where None, or a key missing in a dict, stands for zeros.
+        wrt: the variables: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
             them.
         parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.
@@ -234,7 +234,7 @@ def hvp(
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         weights: a weight for each entry of the function's value, in its shape or form, as for `vjp`.
         tangents: the direction, by argument name, as for `jvp`.
-        wrt: what to take gradients by, as for `vjp`.
+        wrt: the variables of the gradients, as for `vjp`.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
             them.
         parameters: values that override some of the robot's parameters; see `kinetree docs parameters`.

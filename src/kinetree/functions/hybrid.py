@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_like
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -127,7 +127,7 @@ def _undefined(model: Model, joint: str, function: str) -> SingularModelError:
     )
 
 
-# -- what is computed
+# -- computations
 
 
 def _hybrid_dynamics(
@@ -206,7 +206,7 @@ def _floating_inverse_dynamics(
     if base is None:
         raise ModelError(
             f"floating_inverse_dynamics: the base of {model.name!r} does not float, so nothing is left to be found "
-            "beside the joint forces; use kt.rnea, or load the robot with floating_base=True"
+            "except the joint forces; use kt.rnea, or load the robot with floating_base=True"
         )
     _needs_inertia(robot, {joint.slot for joint in robot.joints.values()} - {base.slot}, "floating_inverse_dynamics")
     tree, slot = model.tree, model.frames[base.child].slot
@@ -434,7 +434,7 @@ def base_wrench(
     True
     """
     if base_acceleration is None:
-        base_acceleration = np.zeros(6, dtype_beside(q))
+        base_acceleration = np.zeros(6, dtype_like(q))
     options = switched_on(robot, passive, limits)
     if not isinstance(expressed_in, str) or expressed_in != "local":
         options["expressed_in"] = expressed_in

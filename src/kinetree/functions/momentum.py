@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_like
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
@@ -145,7 +145,7 @@ def momentum(
     2.2
     """
     if point is None:
-        point = np.zeros(3, dtype_beside(q))
+        point = np.zeros(3, dtype_like(q))
     return run(MOMENTUM, robot, (q, v, point), parameters=parameters, out=out, threads=threads)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.compiler.arguments import check_out, dtype_beside
+from kinetree.compiler.arguments import check_out, dtype_like
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, defined_by
 from kinetree.compiler.foreign import framework_among
@@ -261,7 +261,7 @@ def rollout(
             springs; a step that is too long for that is divided.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
-            if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
+            if it is among the passive forces, then sticks as well. "partial" leaves out contacts not computed yet.
             "mujoco", "compliant" and "rigid", or what `kt.contact.soft_constraints` returns, set how hard contacts
             push. Take "discrete" with contacts; compliant and rigid ones exclude "rk4", and all exclude "midpoint".
         divide: whether steps that are too long for stiff friction, springs or servos are divided into equal parts. The
@@ -337,7 +337,7 @@ def rollout(
         if ctrl is not None:
             raise OptionError(
                 "rollout: ctrl is for joint forces that are known beforehand; a controller computes commands itself "
-                "and returns what kt.dynamics.actuator_forces makes of them as tau"
+                "and returns the result of kt.dynamics.actuator_forces as tau"
             )
         if tau is not None and not isinstance(tau, Program):
             tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
@@ -356,7 +356,7 @@ def rollout(
     if ctrl is not None:
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
-        tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
+        tau = np.zeros((ctrl.shape[-2], model.nv), dtype_like(ctrl)) if tau is None else tau
         if not _has_report(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
             return actuated_rollout(model, q, v, act, tau, ctrl, dt, known, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
@@ -440,7 +440,7 @@ def actuated_rollout(
 def _actuated(
     function: str, model: Model, state: tuple[ArrayLike, ArrayLike, ArrayLike | None], tau: ArrayLike, ctrl: ArrayLike
 ) -> tuple[Definition, Sequence[ArrayLike], Sequence[Array]]:
-    """The definition for a robot's actuators, and what it takes, checked."""
+    """The definition for a robot's actuators, and its checked arguments."""
     own, (q, v, act) = actuation_of_robot(model), state
     tau = _rows(function, model, "tau", tau, model.nv, "one row per step")
     ctrl = _rows(function, model, "ctrl", ctrl, len(own.actuators), "one row per step and one number per actuator")
@@ -449,7 +449,7 @@ def _actuated(
             f"{function}: tau has {tau.shape[-2]} rows and ctrl has {ctrl.shape[-2]}; both have one per step"
         )
     na = len(own.with_activation)
-    act = np.zeros(na, dtype_beside(ctrl)) if act is None else act
+    act = np.zeros(na, dtype_like(ctrl)) if act is None else act
     if not na and np.shape(act)[-1:] != (0,):
         raise ShapeError(f"{function}: act has shape {np.shape(act)}, but {model.name!r} has no activations")
     return _ACTUATED, (q, v, act), (tau, ctrl)
@@ -495,7 +495,7 @@ def _run(
         names = tuple(str(name).removesuffix(ROWS) for name in parameters or ())
         actuation = actuation_of_robot(model) if definition.sizes else None
         stiff = rollout_integrator_option(model, integrator), switches.get("passive", ()), actuation
-        with suppress(KinetreeError):  # the call says what is wrong
+        with suppress(KinetreeError):  # the call reports the fault
             stiff = None if never_divides(model, *stiff, names) else stiff
         if stiff is not None and not _are_arrays((*state, *rows, dt, f_ext, parameters)):
             what = "rollout: inside a program, or for another framework, it"
@@ -587,7 +587,7 @@ def _has_report(model: Model, contact: ContactOption, given: Sequence[Any], repo
         return False
     are_arrays = _are_arrays(given)
     if report is True and not are_arrays and trace_in_progress() is not None:
-        raise OptionError("rollout: report=True returns what became of the steps, and is not for use in programs")
+        raise OptionError("rollout: report=True returns a report of the steps, and is not for use in programs")
     return are_arrays or report == "evaluated"
 
 
@@ -614,7 +614,7 @@ def _reported(
         refuse_sleep(constraints, f"{changing[0]} could move what they rest on")
     q, v = state[:2]
     sizes = [model.nv] * sleeps + [model.nq, model.nv, model.nv] * is_evaluated + [1]
-    unread: list[Any] = [np.zeros(n, dtype_beside(q)) for n in sizes]
+    unread: list[Any] = [np.zeros(n, dtype_like(q)) for n in sizes]
     if is_evaluated:
         unread[-4] = q  # a configuration, whose quaternions are checked
     definition = _REPORTING[definition, sleeps, is_evaluated]

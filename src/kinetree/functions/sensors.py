@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_like
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -132,7 +132,7 @@ def sensors(
     if not switch:
         _check_contact(model, choice)
     nu, na = len(choice.actuation.actuators), len(choice.actuation.with_activation)
-    dtype = dtype_beside(q)
+    dtype = dtype_like(q)
     zeros = [np.zeros(model.nv, dtype) if qdd is None else qdd]
     for size, x in ((nu, ctrl), (na, act)):
         zeros.append(np.zeros(size, dtype) if x is None or not size else x)

@@ -240,7 +240,7 @@ class Stiffness:
         self.ahead: int = 0
         """For how many more looks that is likely to hold."""
         self.stopped: dict[tuple[int, ...], tuple[str, str]] = {}
-        """Motions of a batch that cannot go on with the last look's steps: the joint that needs too many parts, and
+        """Motions of a batch that cannot continue with the last look's steps: the joint that needs too many parts, and
         whether it is "friction" or a "spring"."""
         self._needed: Array | None = None
 
@@ -404,7 +404,7 @@ def divide_steps(
         given: the arguments of the steps: first the state before them, as rows begin with it, of which the first is q.
         state: how many of these are the state.
         dt: the number of the argument that is the length of a step.
-        stiffness_of: what says into how many parts steps of a length must be divided, under some arguments.
+        stiffness_of: a function that gives into how many parts steps of a length must be divided, under some arguments.
         take: the rows after some steps (…, t, n), from the arguments of their parts, and how many parts each has.
     """
     shape, h = rows.shape[:-2], given[dt].x

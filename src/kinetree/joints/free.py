@@ -108,6 +108,6 @@ def _motion_between(q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Vec3, Vec3]:
 def _triangle(diagonal: Mat3, right: Mat3) -> Matrix:
     """The matrix [diagonal, right; 0, diagonal]."""
     return [
-        *([*row, *beside] for row, beside in zip(matrix(diagonal), matrix(right), strict=True)),
+        *([*row, *rest] for row, rest in zip(matrix(diagonal), matrix(right), strict=True)),
         *([0.0, 0.0, 0.0, *row] for row in matrix(diagonal)),
     ]

@@ -54,7 +54,7 @@ class Screw(JointKind):
         _, turning, p, advance = self._line()
         if not all(math.isfinite(x) for x in (turning, advance, float(p.dot(p)))):
             raise ModelError(
-                f"Screw: angular {_shown(self.angular)} is too small beside linear {_shown(self.linear)}; make it zero "
+                f"Screw: angular {_shown(self.angular)} is tiny relative to linear {_shown(self.linear)}; make it zero "
                 "for a displacement"
             )
 

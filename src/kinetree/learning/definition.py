@@ -80,14 +80,14 @@ def environment(
         observe: the observation, (n,), or a dict of named parts, which are joined in order.
         reward: the reward of a step, one number, or a dict of named terms, which are summed, and recorded one by one.
         terminate: whether the episode ends, one truth value; without it only `max_steps` ends one.
-        reset: the state at the beginning of an episode, a dict of any of q, v, act and names in memory; what is missing
-            is neutral, zero, or as in memory.
+        reset: the state at the beginning of an episode, a dict of any of q, v, act and names in memory; missing ones
+            are neutral, zero, or as in memory.
         control: commands of the robot's actuators (nu,) for an action, or {"tau": joint forces (nv,)}, and in the dict
             also names in memory. It runs in every step of physics. By default the action is the commands, or, of a
             robot without actuators, the joint forces where there are motors.
         physics: the motion of a whole step, in place of `frame_skip` steps of `kt.rollout`: a dict of q, v, act and
             names in memory.
-        update: changes of the memory after the motion, once per step: a command that is drawn anew, the last action. It
+        update: changes of the memory after the motion, once per step: a newly drawn command, the last action. It
             may also take `evaluated`, with q, v and qdd where the last step of physics evaluated forces, as of
             `kt.rollout` with `report="evaluated"`: for forces of contacts, and for what MuJoCo derives from a state.
         record: what else is recorded of each step, a dict of arrays by name: how well a command is followed.
@@ -115,7 +115,7 @@ def environment(
         clip_actions: whether actions beyond their bounds are moved to them; otherwise they are an error.
         on_fault: what happens where a number is not finite: "error", a `SimulationError`; or "end": the episode ends,
             without a reward for the step.
-        name: what messages call it; by default the robot's name.
+        name: its name in messages; by default the robot's name.
 
     Returns:
         The environment. Its program is compiled when it is first needed.
@@ -217,7 +217,7 @@ def _completed(kernel: Kernel, name: str, settings: Mapping[str, Array]) -> Kern
     )  # fmt: skip
 
 
-# -- what is given
+# -- arguments
 
 
 def _first(name: str, given: Any) -> Array:
@@ -257,7 +257,7 @@ def _bounds(model: Model, given: Any, is_usual: bool) -> tuple[Array, Array]:
 
 
 def _delays(given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, tuple[Any, Any]]]:
-    """The largest delays, and what is drawn for them."""
+    """The largest delays, and the draws for them."""
     most, drawn = dict[str, int](), dict[str, tuple[Any, Any]]()
     for name, x in given.items():
         least = x.low if isinstance(x, Integers) else whole_between(f"delay[{name!r}]", x)

@@ -21,7 +21,7 @@ class Uniform:
     """Numbers between two bounds.
 
     Args:
-        low: the lower bound: one number, or an array in the shape of what is drawn.
+        low: the lower bound: one number, or an array in the shape of the drawn values.
         high: the upper bound.
         relative: whether one factor is drawn instead, by which the robot's own value is multiplied.
 
@@ -54,7 +54,7 @@ class Normal:
     """Numbers around a mean, with a standard deviation.
 
     Args:
-        mean: one number, or an array in the shape of what is drawn.
+        mean: one number, or an array in the shape of the drawn values.
         std: the standard deviation, likewise.
         relative: as for `Uniform`.
 

@@ -65,9 +65,9 @@ class Unrolled(NamedTuple):
 class Environment:
     """A task for many worlds at once; `kt.environment` makes it.
 
-    `reset` begins episodes, `step` goes on with them, `unroll` takes many steps with a policy in the kernel. A world's
-    state is one row of numbers, which holds everything: motion, the task's own state, drawn parameters, what is
-    delayed, counters and the key of its random numbers. Results have the same bits for any number of worlds, order and
+    `reset` begins episodes, `step` continues them, `unroll` takes many steps with a policy in the kernel. A world's
+    state is one row of numbers, which holds everything: motion, the task's own state, drawn parameters, delayed
+    values, counters and the key of its random numbers. Results have the same bits for any number of worlds, order and
     number of threads.
     """
 
@@ -85,7 +85,7 @@ class Environment:
         self._called: dict[Any, Any] = {}
         self._unrolled: dict[Any, Program] = {}
 
-    # -- what there is to know
+    # -- properties
 
     @property
     def robot(self) -> Model:
@@ -172,8 +172,8 @@ class Environment:
         """The program of a step, or of a reset: everything as arrays of one world, to call, differentiate and export.
 
         "step" takes state, action and the settings by name; "reset" takes seed, world, episode and the settings. Both
-        return a dict: state, observation, and of a step reward, terminated, truncated, fault (the number of what is
-        wrong, or 0), final_observation, episode_return, episode_length and the terms of the reward.
+        return a dict: state, observation, and of a step reward, terminated, truncated, fault (its number,
+        or 0), final_observation, episode_return, episode_length and the terms of the reward.
         """
         chosen_word("program", what, "step", "reset")
         if what not in self._functions:
@@ -383,7 +383,7 @@ class Environment:
             settings: as for `reset`.
 
         Warns:
-            SimulationWarning: says what is wrong, and in how many of the worlds.
+            SimulationWarning: names the fault, and in how many of the worlds.
 
         >>> import kinetree as kt
         >>> kt.learning.task("cart_pole").check()
@@ -466,7 +466,7 @@ class Environment:
         values = self._values(settings) if settings or self.settings else ()
         call = self._called.get(("step", state.dtype)) or self._function("step", state.dtype)
         more = {} if threads is None else {"threads": threads}
-        with np.errstate(all="ignore"):  # what is not finite is a fault
+        with np.errstate(all="ignore"):  # a value that is not finite is a fault
             if out is None:
                 out = self.worlds(call(state, action, *values, **more))
             else:
@@ -497,7 +497,7 @@ class Environment:
             weights: all its numbers, (n,) for all worlds or (N, n) for each; without a policy the actions,
                 (…, steps, n_action).
             steps: how many steps.
-            record: what is returned of each step, by name: any of reward, terminated, truncated, observation (from
+            record: the returned values of each step, by name: any of reward, terminated, truncated, observation (from
                 which the action followed), action, final_observation, state, terms of the reward as "reward NAME", what
                 the task records as "record NAME", and what the policy records.
             settings: as for `step`.
@@ -634,7 +634,7 @@ class Environment:
         return Layout({"state": (self._state.size,), "observation": (self.observation_size,)}).apart(row)
 
     def _raise(self, fault: Array, state: Array, action: ArrayLike, within: int = 0) -> None:
-        """Say what is wrong in which world; `within` the many steps after a state, if not in the next one."""
+        """Report the fault and its world; `within` the many steps after a state, if not in the next one."""
         places = np.argwhere(np.atleast_1d(fault) != 0.0)
         at = tuple(places[0]) if fault.ndim else ()
         what = self._kernel.faults[int(fault[at]) - 1]

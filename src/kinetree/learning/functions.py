@@ -14,7 +14,7 @@ __all__ = ["TaskFunction", "by_name"]
 
 @record(frozen=True, slots=True, eq=False)
 class TaskFunction:
-    """A function of a task, and the names of what it takes."""
+    """A function of a task, and the names of its arguments."""
 
     role: str
     """Its name in the environment: "reward"."""

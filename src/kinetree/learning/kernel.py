@@ -30,7 +30,7 @@ from kinetree.records import record
 __all__ = ["ACTION", "EVALUATED", "Kernel", "Push"]
 
 ACTION = "action"
-"""The name of the action among what may be delayed."""
+"""The name of the action among the values that may be delayed."""
 EVALUATED = "evaluated"
 """The name by which an update takes where forces were evaluated."""
 _COUNTERS = ("seed", "world", "episode", "step", "total", "is_over")
@@ -98,7 +98,7 @@ class Kernel:
     terms: tuple[str, ...] = ()
     """The names of the terms of the reward; none for a reward that is one number."""
     records: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The shapes of what is recorded in addition."""
+    """The shapes of additional records."""
     controlled: tuple[str, ...] = ()
     """The names in the memory that control changes."""
 
@@ -307,7 +307,7 @@ class Kernel:
         return self._of_shape(f"randomize[{name!r}]", value, np.shape(own))
 
     def _moved(self, x: Mapping[str, Any], action: Any, settings: Mapping[str, Any], before: Any) -> dict[str, Any]:
-        """The motion of one step of the environment, and what control or physics changes of the memory."""
+        """The motion of one step of the environment, and the changes of the memory by control or physics."""
         known = ("q", "v", "act", *self.memory)
         most = self.delays.get(ACTION, 0)
         actions = action[None]
@@ -423,7 +423,7 @@ class Kernel:
     def _observed(
         self, x: Mapping[str, Any], given: Mapping[str, Any], *, is_first: bool = False
     ) -> tuple[Any, dict[str, Any]]:
-        """The observation, with noise and delay, and what of it is seen later."""
+        """The observation, with noise and delay, and its parts that are seen later."""
         seen, past = [], dict[str, Any]()
         for name, part in self.observed_parts(given).items():
             if name in self.noise:

@@ -1,4 +1,4 @@
-"""Named arrays side by side in one flat array: the state of a world, and what a step leaves."""
+"""Named arrays side by side in one flat array: the state of a world, and the results of a step."""
 
 from __future__ import annotations
 

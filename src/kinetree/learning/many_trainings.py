@@ -37,13 +37,13 @@ def train_many(
 
     Args:
         task: as for `train`.
-        folder: the folders of the trainings are made in it; their names say what varies, as in "seed=1,clip=0.2".
-        vary: the values of what varies, by name: "seed", and everything else that `train` takes. There is a training
+        folder: the folders of the trainings are made in it, named by the varied values, as "seed=1,clip=0.2".
+        vary: the varied values, by name: "seed", and everything else that `train` takes. There is a training
             for each combination, and that of the last name changes first.
         scheduler: a `distributed.Client`, or the address of a Dask scheduler, whose workers train, each on one thread;
             by default this process does, one after another. Workers must see the folder under the same path.
         progress: is called with (done, trainings) after each.
-        options: what is the same for all, as for `train`.
+        options: the options common to all, as for `train`.
 
     Returns:
         The trainings, in order.

@@ -127,7 +127,7 @@ class Learner:
             old_mean = forward(self._actor, s.activation, self._parts()[0], observation).detach()
 
         def loss(index: Tensor) -> tuple[Tensor, Tensor]:
-            """The gradient of the sum of the losses of some steps, and the sums of what it consists of."""
+            """The gradient of the sum of the losses of some steps, and the sums of its terms."""
             x, A = observation[index], advantage[index]
             actor, log_std, critic = self._parts()
             mean = forward(self._actor, s.activation, actor, x)
@@ -153,7 +153,7 @@ class Learner:
         return {"KL": kl, "value loss": squares, "gain": gain, "learning rate": self._rate}
 
     def _values(self, rows: Mapping[str, Array]) -> tuple[Tensor, Tensor]:
-        """The values of all observations (N, T), and of what follows each step.
+        """The values of all observations (N, T), and of the states after each step.
 
         That is 0 where the task ended the episode, and the value of the final observation where it was cut off.
         """
@@ -287,7 +287,7 @@ def advantages(
 ) -> Tensor:
     """Generalised advantage estimates (N, T): how much better than its value each step turned out to be.
 
-    `following` is the value of what follows each step.
+    `following` is the value of the state after each step.
     """
     error = reward + discount * following - value
     result, later = torch.empty_like(error), torch.zeros_like(error[:, 0])

@@ -1,4 +1,4 @@
-"""Trainings on disk: what has been learned, everything that the next iteration depends on, and how it went."""
+"""Trainings on disk: the policy, everything that the next iteration depends on, and how it went."""
 
 from __future__ import annotations
 

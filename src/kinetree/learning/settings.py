@@ -38,7 +38,7 @@ class PPO:
     minibatches: int = 8
     """Parts of an iteration's steps, after each of which the networks change."""
     discount: float = 0.99
-    """γ: what a reward one step later is worth."""
+    """γ: the factor of a reward one step later."""
     trace: float = 0.95
     """λ of the generalised advantage estimate: 0 trusts the values, 1 the rewards."""
     clip: float = 0.2

@@ -36,7 +36,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class TrainingInterrupted(KeyboardInterrupt):
-    """Ctrl-C during `train`; what was learned until then is in `run`, and in its folder."""
+    """Ctrl-C during `train`; the training until then is in `run`, and in its folder."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ def train(
 ) -> Run:
     """Learn a task, with checkpoints in a folder.
 
-    The same call with `resume=True` goes on with a training that was interrupted or killed, and ends with the same
+    The same call with `resume=True` continues a training that was interrupted or killed, and ends with the same
     bits as one that was not. They do not depend on the number of threads either.
 
     Args:
@@ -71,7 +71,7 @@ def train(
         algorithm: "ppo", proximal policy optimisation with PyTorch; or "ars", augmented random search.
         steps: of all worlds together, after which the training ends; by default those of the task, or a million.
         seed: of everything that is random.
-        resume: whether a training in the folder is gone on with; otherwise it is an error that there is one.
+        resume: whether a training in the folder is continued; otherwise it is an error that there is one.
         options: those of the task.
         evaluate_every: iterations between episodes without noise, whose motions are saved; 0 for none.
         threads: how many threads there may be; by default as many as there are processors.
@@ -196,10 +196,10 @@ def _settings(kind: Any, given: Mapping[str, Any]) -> Any:
 
 
 def _restored(learner: Any, run: Run, about: Mapping[str, Any], resume: bool) -> list[Figures]:
-    """The history of a training that is gone on with."""
+    """The history of a training that is continued."""
     if not resume:
         raise OptionError(
-            f"there is a training of {run.about['task']} in {run.folder} already: give resume=True to go on with it, "
+            f"there is a training of {run.about['task']} in {run.folder} already: give resume=True to continue it, "
             "or another folder"
         )
     was, now = ({**record, **record["settings"]} for record in (run.about, about))
@@ -212,7 +212,7 @@ def _restored(learner: Any, run: Run, about: Mapping[str, Any], resume: bool) ->
         if was.get(name) != now[name]:
             raise OptionError(
                 f"the training in {run.folder} has {name} {was.get(name)!r}, and this one {now[name]!r}; a training "
-                "goes on with what it began with: give another folder"
+                "keeps its settings: give another folder"
             )
     learner.restore(run.state)
     count = run.about["iterations"]

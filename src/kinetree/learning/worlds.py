@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 
 class Worlds:
-    """The states of worlds, and what was seen there. All are views of `numbers`, and change when it is written again.
+    """The states of worlds, and their observations. All are views of `numbers`, and change when it is written again.
 
     Saving `numbers` saves everything: `numpy.save(file, worlds.numbers)`, and `env.worlds(numpy.load(file))`.
     """
@@ -41,9 +41,9 @@ class Worlds:
         self.recorded: dict[str, Array] = {
             name[len(TERM) :]: layout.part(numbers, name) for name in layout.shapes if name.startswith((TERM, RECORD))
         }
-        """The terms of the reward, and what the task records, by name (…, *shape)."""
+        """The terms of the reward, and the records of the task, by name (…, *shape)."""
         self.fault: Array = layout.part(numbers, "fault")
-        """The number of what was wrong in the step, or 0 (…)."""
+        """The number of the fault in the step, or 0 (…)."""
         self.terms: tuple[str, ...] = tuple(name[len(TERM) :] for name in layout.shapes if name.startswith(TERM))
         """The names of the terms of the reward."""
         start = layout.places[SCALARS[0]].start

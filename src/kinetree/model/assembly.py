@@ -193,7 +193,7 @@ def _check_finite(structure: Structure, links: Sequence[LinkSpec], inertia: Sequ
         if _is_huge([ten(sums[i])]):
             raise fault(
                 link.where or (above.where if above is not None else ""),
-                f"the masses and placements of body {name!r} and what is fixed to it overflow; give them in SI units",
+                f"the masses and placements of body {name!r} and the parts fixed to it overflow; give them in SI units",
                 "bad-inertia",
             )
 

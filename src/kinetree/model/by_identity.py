@@ -26,7 +26,7 @@ class ByIdentity(Generic[V]):
 
     def __setitem__(self, model: object, value: V) -> None:
         if id(model) not in self._known:
-            # Not weakref.finalize, which would keep this object, and so what is in it, as long as the model lives.
+            # Not weakref.finalize, which would keep this object, and so its contents, as long as the model lives.
             self._living[id(model)] = weakref.ref(model, partial(_forget, weakref.ref(self), id(model)))
         self._known[id(model)] = value
 

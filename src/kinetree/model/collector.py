@@ -275,7 +275,7 @@ class Collector:
 
     def suspect(self, where: object, sentence: str, code: str = "invalid", *, repair: str = "") -> None:
         """Record something suspicious but possible; `build` warns about it. `code` is one of `problems.CODES`."""
-        sentence = sentence_of("what is suspected", sentence, where)
+        sentence = sentence_of("the suspicion", sentence, where)
         self.suspicions.append(suspicion(where, sentence, code, repair=repair))
 
     def note(self, sentence: str) -> None:

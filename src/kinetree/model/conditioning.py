@@ -57,7 +57,7 @@ def _of_subspace(kind: JointKind, q: list[Any], shape: tuple[int, ...]) -> Array
     for c, column in enumerate(kind.calc(q, [0.0] * kind.nv).S.columns):
         for row, x in enumerate(column.linear_first()):
             S[..., row, c] = x
-    # Metres are not compared with radians. A column that vanishes beside others of its sort is a singularity.
+    # Metres are not compared with radians. A column that is negligible among others of its kind is a singularity.
     lengths = np.linalg.norm(S, axis=-2)
     turning = S[..., 3:, :].any(axis=-2)
     longest = (np.where(sort, lengths, 0.0).max(axis=-1, keepdims=True) for sort in (turning, ~turning))

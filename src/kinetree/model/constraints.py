@@ -69,7 +69,7 @@ class Contact(_Record):
         position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²); also one per sample (…).
         velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α); also one per sample (…).
 
-    The place and the gains are inputs of each call: a contact that differs in these alone compiles nothing anew.
+    The place and the gains are inputs of each call: a contact that differs in these alone compiles nothing again.
 
     Raises:
         OptionError: for directions that are zero or not at right angles, an invalid place, negative gains.
@@ -133,7 +133,7 @@ class Loop(_Record):
         position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²); also one per sample (…).
         velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α); also one per sample (…).
 
-    The length and the gains are inputs of each call: a loop that differs in these alone compiles nothing anew.
+    The length and the gains are inputs of each call: a loop that differs in these alone compiles nothing again.
 
     Raises:
         OptionError: for a frame held to itself, directions that are zero or not at right angles, a "distance" without

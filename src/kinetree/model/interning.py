@@ -27,7 +27,7 @@ _keys: ByIdentity[bytes | None] = ByIdentity()
 
 
 def key_of(model: Robot, parts: Parts) -> bytes | None:
-    """32 bytes that only an identical robot shares; None for one that is restored anew each time.
+    """32 bytes that only an identical robot shares; None for one that is restored again each time.
 
     The latter has a joint of a user's kind, which may depend on more than its instances hold. The key is computed once,
     and travels in the pickle. `parts` are those of the pickle, whose places are text.

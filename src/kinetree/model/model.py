@@ -240,7 +240,7 @@ class Model(Robot):
         values = conditions.conditioning(self, numbers)
         return [name for name, x in zip(self.joints, values, strict=True) if x < limit]
 
-    # Changes: each gives a new robot, and the first of its `notes` says what was done.
+    # Changes: each gives a new robot, and the first of its `notes` describes the change.
 
     def lock(
         self, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None
@@ -708,7 +708,7 @@ class Model(Robot):
         """The robot with its mocap bodies somewhere else: those of an MJCF file that are moved from outside.
 
         They have no joints: their pose belongs to the robot, and everything on them goes with them. Each pose is
-        compiled anew; as a parameter, "body.NAME.placement", or "body.NAME.placement[:]" with one pose per step of a
+        compiled again; as a parameter, "body.NAME.placement", or "body.NAME.placement[:]" with one pose per step of a
         rollout, it is an input. See `kinetree docs scenes`.
 
         Args:

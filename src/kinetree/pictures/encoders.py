@@ -127,7 +127,7 @@ class _Gif:
         pixels = np.asarray(indices)
         rows, columns = _changed(pixels, self._last)
         self._last = pixels
-        # A frame lasts whole hundredths of a second; what is rounded off is made up for by the next.
+        # A frame lasts whole hundredths of a second; the next one makes up for the rounding.
         end, begin = (round(100 * (self._count + k) / self._fps) for k in (1, 0))
         self._count += 1
         part = indices.crop((columns.start, rows.start, columns.stop, rows.stop))

@@ -64,7 +64,7 @@ def of_copies(function: str, robot: Model, values: Values, shape: tuple[int, ...
             found[name] = np.broadcast_to(x, (*shape, *one)).reshape(math.prod(shape), *one)
         except ValueError:
             raise ShapeError(
-                f"{function}: {name} has shape {x.shape}, which does not fit the leading axes {shape} of what is drawn"
+                f"{function}: {name} has shape {x.shape}, which does not fit the leading axes {shape} of the picture"
             ) from None
     return found
 

@@ -106,7 +106,7 @@ def _on_hand(
 ) -> tuple[Trajectory, Choice, Seen]:
     """The rows of a motion to draw; of one on disk that is drawn alone, as many are read as can be distinguished.
 
-    `name` is what an error calls the motion. Raises OptionError, NameNotFoundError, TrajectoryFileError.
+    `name` is the name of the motion in errors. Raises OptionError, NameNotFoundError, TrajectoryFileError.
     """
     if isinstance(motion, Trajectory):
         choice = choice_of(motion, what, joints, samples)

@@ -82,7 +82,7 @@ class Program:
             named: arguments by name.
 
         Returns:
-            What the Python function returns, in the same form, each array with the leading axes (…, *its shape).
+            The result of the Python function, in the same form, each array with the leading axes (…, *its shape).
         """
         from kinetree.programs.inside import inside
 

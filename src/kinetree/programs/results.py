@@ -184,8 +184,8 @@ class Results:
         if parts is None or (len(parts) != len(form.parts) and not isinstance(given, dict)):
             what = f"{len(parts)} parts" if parts is not None else f"type {type(given).__name__}"
             raise ShapeError(
-                f"{self.program}: {path} must be in the form of the result, {form.text}, and {verb} {what}; what is "
-                "None, or missing in a dict, is zero"
+                f"{self.program}: {path} must be in the form of the result, {form.text}, and {verb} {what}; parts "
+                "that are None, or missing in a dict, are zero"
             )
         for key, part in parts.items():
             if key not in form.parts:

@@ -76,11 +76,11 @@ def traced(
     name: str,
     arguments: Mapping[str, Argument],
     dtype: np.dtype[Any],
-    anew: Callable[[], Subject] | None = None,
+    remake: Callable[[], Subject] | None = None,
 ) -> Traced:
     """The shortest program of a function, for arguments of one sample; from the disk, if it is known there.
 
-    `anew` makes the function and its arguments again, if the program must not keep these alive.
+    `remake` makes the function and its arguments again, if the program must not keep these alive.
     """
     key = None if trace_in_progress() else _key(function, name, arguments, dtype)
     cache = None if key is None else user_cache()
@@ -90,7 +90,7 @@ def traced(
     text = None if form is None else form.decode()
     if text is not None and (known := Results.of_text(text, name, dtype)) is not None:
         results, choices = known
-        subject_of = anew or (lambda: (function, arguments))
+        subject_of = remake or (lambda: (function, arguments))
 
         def again() -> Program:
             subject = subject_of()
@@ -162,7 +162,7 @@ def with_choices(
                 numbers = [recorder.checked(x) for x in results.taken_numbers()]
             except MixedTracesError:
                 raise ProgramError(
-                    f"the program {name!r} returned an array of an earlier run, or what was made of one; {_KEPT}"
+                    f"the program {name!r} returned an array of an earlier run, or one computed from it; {_KEPT}"
                 ) from None
         output = Port(name, results.shape)
         origins = None if lines is None else lines.origins

@@ -59,7 +59,7 @@ class Live:
         """How many seconds of the motion are computed per second; NaN until that is known, and in a pause."""
         self.begin(1.0, 0, 0, 0)
 
-    # What a page calls.
+    # Called by pages.
 
     @property
     def speed(self) -> float:
@@ -116,7 +116,7 @@ class Live:
         self._push = None
         self._due = 0
 
-    # What the motion asks.
+    # Called by the motion.
 
     @property
     def pushed(self) -> Push | None:

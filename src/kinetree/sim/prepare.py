@@ -68,7 +68,7 @@ def prepared(robot: Model, options: Mapping[str, Any]) -> Task:
     if ctrl is not None and tolerances is not None:
         raise OptionError(
             f"simulate: commands of actuators (ctrl=) are for steps of dt, and {integrator!r} takes steps of its own; "
-            "take another integrator, or give what kt.dynamics.actuator_forces makes of the commands as tau"
+            "take another integrator, or give the result of kt.dynamics.actuator_forces as tau"
         )
     actuation = _actuation(robot, tau, ctrl, act)
     f_ext, computed = computed_forces(robot, f_ext)
@@ -191,7 +191,7 @@ def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
     if isinstance(tau, Program):
         raise OptionError(
             "simulate: ctrl is for joint forces that are known beforehand or given by a Python function; give the "
-            "program that computes commands as ctrl=, or return what kt.dynamics.actuator_forces makes of them as tau"
+            "program that computes commands as ctrl=, or return the result of kt.dynamics.actuator_forces as tau"
         )
     if isinstance(ctrl, Program) and callable(tau):
         raise OptionError(

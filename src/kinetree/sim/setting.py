@@ -189,7 +189,7 @@ class Start:
     ended: Array
     """When each motion of a batch ended (…,), s; infinite for those that go on."""
     carried: Mapping[str, NDArray[Any]]
-    """The controller's state, and what it gave that is held until it runs again."""
+    """The controller's state, and its outputs, which are held until it runs again."""
     stiffness: Mapping[str, NDArray[Any]]
     """Into how many parts steps are divided, and where the next search for the fastest motion begins."""
     places: Mapping[int, Array]

@@ -1,6 +1,6 @@
 """Views of a motion, in memory or on disk: films, pictures, plots, and its form in a notebook.
 
-Applications draw them (`display.py`); what they take and return is here.
+Applications draw them (`display.py`); their arguments and results are here.
 """
 
 from __future__ import annotations

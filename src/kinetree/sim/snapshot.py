@@ -1,4 +1,4 @@
-"""A moment of a motion from which it can be continued, to the bit, and what a continuation must have in common."""
+"""A moment of a motion from which it can be continued, to the bit, and the settings that a continuation must share."""
 
 from __future__ import annotations
 

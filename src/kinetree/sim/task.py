@@ -39,7 +39,7 @@ __all__ = ["Piece", "Task", "at_once"]
 Array = NDArray[np.float64]
 Carried = Mapping[str, NDArray[Any]]
 _TREES = "trees"
-"""The name of the numbers of what sleeps, among those that a snapshot carries."""
+"""The name of the numbers of sleeping bodies, among those that a snapshot carries."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -106,7 +106,7 @@ class Piece:
         self.record.recorded = self._motion.recorded
         if self.record.trees is not None:
             self.record.trees[..., 0, :] = start.carried.get(_TREES, 0.0)
-        passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
+        passive = setting.passive if setting.tolerances is None else ()  # error control detects stiffness
         self._stiffness = Stiffness(
             robot, setting.integrator, passive, setting.actuation, setting.dt, setting.parameters
         )

@@ -115,7 +115,7 @@ class Trajectory(TrajectoryArrays, Shown):
             q: configurations (…, T, nq).
             v: velocities (…, T, nv).
             dt: the time from row to row, s.
-            integrator: a name for what computed it.
+            integrator: the name of the method that computed it.
             recorded: other arrays (…, T, *shape), by name.
             ended: when each motion ended (…,), s; by default at the last row.
 

@@ -1,6 +1,6 @@
 """A folder of results, such as a study or a motion, with a description, so that only the same work goes on in it.
 
-KIND.json    what was asked for, as texts by name; a continuation must have the same ones
+KIND.json    the request, as texts by name; a continuation must have the same ones
 robot.json   the robot (sim/kept_robot.py)
 GROUP/NAME/  arrays in Zarr's format (arrays.py)
 
@@ -103,7 +103,7 @@ class ResultFolder:
             if here.get(name) != (known := there["settings"].get(name)):
                 raise OptionError(
                     f"{self.function}: the folder {self.path} holds another {self.kind}: {name} is {known or 'none'} "
-                    f"there, and {here.get(name, 'none')} here; take a new folder, or go on with the arguments of "
+                    f"there, and {here.get(name, 'none')} here; take a new folder, or continue with the arguments of "
                     "before"
                 )
         if not (self.path / ROBOT).exists():

@@ -1,10 +1,10 @@
 """The folder of a study, and its chunks: each is on disk whole, or is computed again.
 
-study.json      what the study is; robot.json (store/folder.py)
+study.json      the study; robot.json (store/folder.py)
 inputs/         varied values, in Zarr's format, one array per quantity, one value per sample
-results/        what was kept, likewise; "status" is written last, so a chunk that has it is whole
+results/        kept quantities, likewise; "status" is written last, so a chunk that has it is whole
 failures/       of chunks with samples that failed: which, when and why
-work.pickle     what workers of a cluster compute, until all is done
+work.pickle     the work of a cluster, until all is done
 """
 
 from __future__ import annotations

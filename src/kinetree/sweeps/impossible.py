@@ -34,6 +34,6 @@ def impossible(robot: Model, values: Mapping[str, Array]) -> dict[int, str]:
 
 def _has_negative_moment(six: Array) -> tuple[Array, NDArray[np.bool_]]:
     """The least principal moment of inertias (n, 6), xx, yy, zz, xy, xz, yz, and whether it is below zero."""
-    sound = np.isfinite(six).all(axis=-1, keepdims=True)  # what is not finite is refused by `simulate`
+    sound = np.isfinite(six).all(axis=-1, keepdims=True)  # `simulate` rejects all others
     moments = np.linalg.eigvalsh(np.where(sound, six, 0.0)[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3))
     return moments[:, 0], moments[:, 0] < -PSD_TOLERANCE * np.abs(moments).max(axis=1)

@@ -119,7 +119,7 @@ def _write(path: Path, work: Work) -> tuple[str, int]:
     try:
         data = dumps(work)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise DTypeError(f"kt.sweep: what is computed cannot be sent to workers: {error}") from None
+        raise DTypeError(f"kt.sweep: the computation cannot be sent to workers: {error}") from None
     write_file(path, lambda file: file.write(data), within=path.parent)
     return hashlib.sha256(data).hexdigest(), len(data)
 

@@ -213,5 +213,5 @@ def _refused(label: str, how: Any) -> Any:
         real_array(label, how, "(samples, …)")
     raise DTypeError(
         f"{label}: give kt.sweeps.Uniform, LogUniform, Normal, Grid or Anywhere, or an array with one value per "
-        f"sample, not {how!r:.60}; what is the same for all samples is an argument of its own"
+        f"sample, not {how!r:.60}; a value common to all samples is an argument of its own"
     )

@@ -106,7 +106,7 @@ def _variation(place: str, how: Any) -> Any:
     (kind,) = kinds
     relative, numbers = how.get("relative", False), how[kind]
     if wrong := [name for name in how if name not in (kind, "relative")]:
-        raise OptionError(f"{place}: {wrong[0]!r} has no meaning beside {kind!r}")
+        raise OptionError(f"{place}: {wrong[0]!r} has no meaning together with {kind!r}")
     if not isinstance(relative, bool) or (relative and kind in ("anywhere", "values")):
         raise OptionError(f"{place}: relative is true or false, for distributions and grids")
     if kind == "anywhere":

@@ -241,7 +241,7 @@ def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
     motion = {**task.identity, **inputs_of(task, work.options)}
     del motion["batch"]
     measure = "none" if work.measure is None else getattr(work.measure, "__qualname__", type(work.measure).__name__)
-    quantities = "q, v and what is recorded" if work.keep is None else ", ".join(work.keep) or "nothing"
+    quantities = "q, v and recorded quantities" if work.keep is None else ", ".join(work.keep) or "nothing"
     rows = f"every {task.wanted.stride} steps" if work.has_rows else "at the end"
     plan = work.plan
     return {

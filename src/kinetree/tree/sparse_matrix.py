@@ -294,7 +294,7 @@ class BlockMatrix:
     def without_rows(self, are_left_out: Callable[[Any], Scalar]) -> BlockMatrix:
         """The same matrix, where no work is done for block row k if are_left_out(k) is 1.0.
 
-        Nothing else has entries there then, and what is multiplied or solved is zero there.
+        Nothing else has entries there then, and the vectors multiplied or solved are zero there.
         """
         other = copy(self)
         other._is_left_out = are_left_out

@@ -65,12 +65,12 @@ def add_list(gui: GuiApi, items: Iterable[tuple[str, str]]) -> None:
 
 SWITCHES: Mapping[str, tuple[str, str]] = {
     "visual": ("shapes", "how the robot looks"),
-    "collision": ("collision shapes", "what touches"),
+    "collision": ("collision shapes", "the shapes that touch"),
     "frames": ("frames", "the axes of all frames: red x, green y, blue z"),
     "axes": ("joint axes", "magenta: it turns about them; green: it slides along them"),
     "center of mass": ("centre of mass", "of the whole robot"),
-    "contacts": ("contacts and forces", "where shapes touch, and what is exerted there"),
-    "velocities": ("velocities", "of the bodies' centres of mass; an arrow is what is passed in 0.1 s"),
+    "contacts": ("contacts and forces", "where shapes touch, and the forces there"),
+    "velocities": ("velocities", "of the bodies' centres of mass; an arrow is the path of 0.1 s"),
     "names": ("names", "of the moving bodies; without this, click on a body for its name"),
     "ground": ("ground", ""),
 }

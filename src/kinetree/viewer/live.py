@@ -1,4 +1,4 @@
-"""A motion that is seen on a page while it is computed: what the page shows, and its buttons."""
+"""A motion that is seen on a page while it is computed: the contents of the page, and its buttons."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class LivePage:
             run = gui.add_button("Go on" if motion.is_paused else "Pause")
             names = ("step", "begin again", "end") if begins_again else ("step", "end")
             more = gui.add_button_group(
-                "more", names, hint="step: go on by 1/60 s, and wait; end: what was computed is kept"
+                "more", names, hint="step: go on by 1/60 s, and wait; end: keep the computed part"
             )
             speed = gui.add_dropdown(
                 "speed", tuple(_SPEEDS), initial_value=_named(motion.speed), hint="seconds of the motion per second"
@@ -188,7 +188,7 @@ def _clock(t: float, motion: Live) -> str:
     """The time, and how quickly it passes."""
     if motion.is_paused:
         return f"t = {t:.3f} s, paused"
-    later = "; what is needed to compute pushes is being made, once" if motion.is_preparing else ""
+    later = "; pushes are being prepared, once" if motion.is_preparing else ""
     if math.isnan(motion.factor):
         return f"t = {t:.2f} s{later}"
     is_late = math.isfinite(motion.speed) and motion.factor < _BEHIND * motion.speed

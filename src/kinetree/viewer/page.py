@@ -115,7 +115,7 @@ class Page:
             self._subject.turn(name, on, self.stages, self._surroundings)
 
     def _read(self, samples: Sequence[int]) -> bool:
-        """Read samples to show, while the page goes on with the present ones; whether that was possible."""
+        """Read samples to show, while the page continues with the present ones; whether that was possible."""
         subject, t = self._subject, 0.0 if self._player is None else self._player.now
         if subject.holds(samples, t):
             return True
@@ -215,7 +215,7 @@ def _add_endings(gui: GuiApi, motions: Sequence[Any]) -> None:
 
 
 def _ending_lines(motion: Any, before: str) -> list[tuple[str, str]]:
-    """Lines about a motion; none of one that does not know what became of it."""
+    """Lines about a motion; none if its outcome is unknown."""
     if not motion.shape or not hasattr(motion, "diverged"):
         return []
     ended, numbers = motion.ended, np.arange(np.prod(motion.shape, dtype=np.int64)).reshape(motion.shape)

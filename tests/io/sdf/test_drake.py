@@ -91,7 +91,7 @@ def test_drake_itself(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_random_models_beside_drake(seed: int, tmp_path: Path) -> None:
+def test_random_models_compared_with_drake(seed: int, tmp_path: Path) -> None:
     pytest.importorskip("pydrake", reason="Drake takes 170 MB")
     robot = read(tmp_path, random_model(seed))
     q, v = state(robot)

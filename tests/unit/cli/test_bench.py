@@ -30,7 +30,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["arm7", "quadruped"])
-def test_a_row_a_function_and_both_peers_beside(kinetree: Command, name: str) -> None:
+def test_one_row_per_function_with_both_peers(kinetree: Command, name: str) -> None:
     result = kinetree("bench", name, "--samples", "16")
     assert (result.code, result.err) == (0, "")
     for word in (

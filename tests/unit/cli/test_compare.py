@@ -29,10 +29,10 @@ def files(kinetree: Command) -> Command:
     return kinetree
 
 
-def test_a_file_beside_the_installed_libraries(files: Command) -> None:
+def test_a_file_compared_with_the_installed_libraries(files: Command) -> None:
     result = files("compare", "a.urdf", "--with", "mujoco,pinocchio")
     assert (result.code, result.err) == (0, "")
-    for word in ("arm beside mujoco", "arm beside pinocchio", "mass matrix", "note: mujoco merged", "relative to"):
+    for word in ("arm compared with mujoco", "with pinocchio", "mass matrix", "note: mujoco merged", "relative to"):
         assert word in result.out
     assert result.out.splitlines()[-1].startswith("equal within 1e-09: 'arm' and mujoco")
 
@@ -47,7 +47,7 @@ def test_two_files(files: Command) -> None:
 def test_a_second_file_as_a_library_reads_it(files: Command) -> None:
     result = files("compare", "a.urdf", "b.urdf", "--with", "pinocchio", "--samples", "2", "--seed", "3")
     assert result.code == 1
-    assert "arm beside pinocchio" in result.out
+    assert "arm compared with pinocchio" in result.out
 
 
 def test_a_robot_of_the_zoo(kinetree: Command) -> None:

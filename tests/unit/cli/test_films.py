@@ -79,5 +79,5 @@ def test_a_film_that_is_interrupted_leaves_the_rest(kinetree: Command, monkeypat
     monkeypatch.setattr("kinetree.pictures.film._fill", stop)
     result = kinetree(*RUN, "--film", "run.gif")
     assert result.code == 130
-    assert result.err.strip().endswith("what was computed is in run.npz; run.gif was not written")
+    assert result.err.strip().endswith("the computed part is in run.npz; run.gif was not written")
     assert sorted(os.listdir()) == ["run.motion.png", "run.npz", "run.png"]

@@ -94,9 +94,9 @@ def test_what_was_computed_is_kept_whenever_a_signal_comes(
     np.testing.assert_array_equal(motion.q, whole.q[: done + 1])
     np.testing.assert_array_equal(motion.kinetic, whole.kinetic[: done + 1])
     if done == 20:
-        assert line.startswith(f"{word} when the motion was complete; what was computed is in run.npz")
+        assert line.startswith(f"{word} when the motion was complete; the computed part is in run.npz")
     else:
-        assert line == f"{word} after {done / 1000:g} s of 0.02 s ({done} of 20 steps); what was computed is in run.npz"
+        assert line == f"{word} after {done / 1000:g} s of 0.02 s ({done} of 20 steps); the computed part is in run.npz"
     expected = {"in the second step": 1, "in the middle": 8}.get(moment)
     assert expected is None or done == expected
     drawn = moment in ("in the second step", "in the middle", "in the last step", "while the table is printed")
@@ -127,7 +127,7 @@ def test_an_interrupted_motion_does_not_replace_what_was_there(
     send_at(monkeypatch, "in the middle", signal.SIGHUP)
     result = kinetree(*RUN)
     assert result.code == 129
-    assert "what was computed is in run.interrupted.npz" in result.err
+    assert "the computed part is in run.interrupted.npz" in result.err
     assert Path("run.npz").read_bytes() == before
     assert len(Trajectory.load("run.interrupted.npz").time) == 9
     endings = ("motion.png", "npz", "png")
@@ -192,7 +192,7 @@ main(["simulate", "double_pendulum", "--duration", "2000", "--out", "run"])
     with process.stderr as stderr:
         said = stderr.read()
     assert process.wait() == 143
-    found = re.fullmatch(r"terminated after \S+ s of 2000 s \(([\d,]+) of .* steps\); what .* is in run.npz\n", said)
+    found = re.fullmatch(r"terminated after \S+ s of 2000 s \(([\d,]+) of .* steps\); .* part is in run.npz\n", said)
     assert found
     assert len(Trajectory.load(tmp_path / "run.npz").time) == 1 + int(found[1].replace(",", ""))
 

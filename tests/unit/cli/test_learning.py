@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 TRAIN = "train", "cart_pole", "max_steps=20", "--worlds", "16", "--set", "horizon=8", "--set", "hidden=[8]"
 
 
-def test_a_training_is_shown_and_gone_on_with(kinetree: Command) -> None:
+def test_a_training_is_shown_and_continued(kinetree: Command) -> None:
     result = kinetree(*TRAIN, "--steps", "256", "--evaluate-every", "0")
     assert (result.code, without_announcements(result.err)) == (0, "")
     first, *_, last, advice = result.out.splitlines()

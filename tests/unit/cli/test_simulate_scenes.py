@@ -180,9 +180,9 @@ def test_many_balls_on_a_slope(kinetree: Command) -> None:
     assert Path("ball.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_motion_beside_mujoco(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_motion_compared_with_mujoco(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     result = kinetree("simulate", "double_pendulum", "--compare", "mujoco", "--passive", "none", *QUICK[:2])
-    assert "double_pendulum beside mujoco" in result.out
+    assert "double_pendulum compared with mujoco" in result.out
     assert "all terms are the same to 1e-08 relative to the largest number of each" in result.out
     assert result.code == 0
 

@@ -118,7 +118,7 @@ a = {log_uniform = [0.1, 1.0], relative = true}
         ('robot = "arm6"\n[motion]\nstream = "x"', r"\[motion\] has no 'stream'"),
         ('robot = "arm6"\n[vary]\nq = [1]', r"\[vary\] q must be one table"),
         ('robot = "arm6"\n[vary]\nq = {uniform = [1, 2], grid = [1]}', "must be one table"),
-        ('robot = "arm6"\n[vary]\nq = {uniform = [1, 2], seed = 1}', "'seed' has no meaning beside 'uniform'"),
+        ('robot = "arm6"\n[vary]\nq = {uniform = [1, 2], seed = 1}', "'seed' has no meaning together with 'uniform'"),
         ('robot = "arm6"\n[vary]\nq = {uniform = [1, 2], relative = 1}', "relative is true or false"),
         ('robot = "arm6"\n[vary]\nq = {normal = [1]}', "has two entries, the mean and the standard deviation, not 1"),
         ('robot = "arm6"\n[vary]\nq = {grid = 1}', "grid must be a list"),

@@ -170,7 +170,7 @@ def test_an_entry_larger_than_everything_may_be_is_not_even_read(cache: Cache, m
     assert cache.read(KEY) is None
 
 
-def test_a_damaged_entry_is_made_anew(users: Path) -> None:
+def test_a_damaged_entry_is_made_again(users: Path) -> None:
     kept(KEY, lambda: CODE)
     entry(Cache(users)).write_bytes(b"something else")
     assert kept(KEY, lambda: b"good") == b"good"

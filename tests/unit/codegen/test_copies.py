@@ -40,7 +40,7 @@ def numbered(*shape: int, precision: Precision) -> np.ndarray:
 
 @PRECISIONS
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_batch_size_is_copied_and_nothing_beside_it(width: int, precision: Precision) -> None:
+def test_every_batch_size_is_copied_and_nothing_else(width: int, precision: Precision) -> None:
     for count in range(41):
         x = numbered(count, width, precision=precision)
         frame = np.zeros((count + 2, width + 2), x.dtype)
@@ -110,9 +110,7 @@ SHAPES = [
 
 @PRECISIONS
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_matrices_of_every_batch_size_are_copied_and_nothing_beside_them(
-    shape: tuple[int, ...], precision: Precision
-) -> None:
+def test_matrices_of_every_batch_size_are_copied_and_nothing_else(shape: tuple[int, ...], precision: Precision) -> None:
     for count in (0, 1, 3, 7, 8, 16, 21, 32, 37):
         x = numbered(count, *shape, precision=precision)
         line = np.zeros(x.size + 2, x.dtype)
@@ -136,7 +134,7 @@ def test_matrices_with_their_axes_in_any_order_in_memory(shape: tuple[int, ...],
 @PRECISIONS
 @pytest.mark.parametrize("shape", [(2, 3), (4, 4), (20, 6), (2, 3, 4), (3, 1), (2, 1, 5)], ids=str)
 @pytest.mark.parametrize("axis", [0, 1, 2, 3])
-def test_parts_of_larger_matrices_are_copied_and_nothing_beside_them(
+def test_parts_of_larger_matrices_are_copied_and_nothing_else(
     shape: tuple[int, ...], axis: int, precision: Precision
 ) -> None:
     """One axis is longer in memory than it looks, so the numbers of a sample have gaps."""

@@ -289,7 +289,7 @@ def test_choices_within_choices() -> None:
 
 
 def test_results_of_what_is_called_from_outside_are_refused() -> None:
-    with pytest.raises(TypeError, match="total has results, but what is called from outside"):
+    with pytest.raises(TypeError, match="total has results, but functions called from outside"):
         compiled(total)(1.0, 2.0)
 
 

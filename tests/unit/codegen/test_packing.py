@@ -89,7 +89,7 @@ SHAPES = [(), (1,), (3,), (7,), (8,), (9,), (21,), (4, 4), (6, 6), (5, 3), (18, 
 
 @PRECISIONS
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_batch_size_gets_every_entry_and_nothing_beside_it(shape: tuple[int, ...], precision: Precision) -> None:
+def test_every_batch_size_gets_every_entry_and_nothing_else(shape: tuple[int, ...], precision: Precision) -> None:
     for count in (0, 1, 3, 7, 8, 16, 21, 32, 37):
         x = arguments(count, precision)
         line = np.zeros(count * math.prod(shape) + 2, x.dtype)

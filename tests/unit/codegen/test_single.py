@@ -163,7 +163,7 @@ def test_one_array_may_be_several_arguments_and_read_only() -> None:
     assert builtin(add, F64, refuse)(x, x).tolist() == [2.0, 4.0]
 
 
-def test_an_out_right_beside_the_arguments_is_no_overlap() -> None:
+def test_an_out_next_to_the_arguments_does_not_overlap() -> None:
     f, (x, m) = builtin(PAIR, F64, refuse), x_and_m()
     memory = np.zeros(8)
     memory[2:4], memory[4:] = x, m.ravel()

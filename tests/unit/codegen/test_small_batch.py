@@ -106,7 +106,7 @@ def test_read_only_arguments_and_one_array_twice_are_taken() -> None:
     assert builtin(add, F64, refuse)(x, x).ravel().tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
 
 
-def test_an_out_right_beside_the_arguments_is_no_overlap() -> None:
+def test_an_out_next_to_the_arguments_does_not_overlap() -> None:
     f, (x, m) = builtin(PAIR, F64, refuse), pairs(3)
     memory = np.zeros(24)
     memory[6:12], memory[12:] = x.ravel(), m.ravel()

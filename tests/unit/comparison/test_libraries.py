@@ -36,7 +36,7 @@ def test_a_file_that_all_read_alike(tmp_path: Path, floating_base: bool) -> None
 def test_what_mujoco_leaves_out_is_noted(tmp_path: Path) -> None:
     (beside,) = kt.compare(write(tmp_path, "a.urdf"), peers=["mujoco"]).counterparts
     assert "mujoco was given the file without its shapes" in beside.notes
-    assert "mujoco keeps no mass of what is fixed to the world (5 kg)" in beside.notes
+    assert "mujoco keeps no mass of bodies fixed to the world (5 kg)" in beside.notes
 
 
 def test_an_inertia_that_mujoco_balances(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_forces_that_are_only_rounding_make_no_difference(tmp_path: Path) -> Non
     assert kt.compare(robot, peers=BOTH).is_equal
 
 
-def test_a_changed_robot_beside_its_file(tmp_path: Path) -> None:
+def test_a_changed_robot_compared_with_its_file(tmp_path: Path) -> None:
     robot = kt.load(write(tmp_path, "a.urdf"))
     found = kt.compare(robot.lock(["elbow"]), peers=BOTH)
     for beside in found.counterparts:

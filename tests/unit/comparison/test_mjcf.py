@@ -49,7 +49,7 @@ def test_gravity_that_is_switched_off(tmp_path: Path) -> None:
     assert kt.compare(write(tmp_path, "walker.xml", text), peers=["mujoco"]).is_equal
 
 
-def test_a_file_beside_mujoco_s_reading_of_another(tmp_path: Path) -> None:
+def test_a_file_compared_with_mujocos_reading_of_another(tmp_path: Path) -> None:
     other = WALKER.replace('pos="0.05 0 0"', 'pos="0.06 0 0"')
     found = kt.compare(write(tmp_path, "a.xml", WALKER), write(tmp_path, "b.xml", other), peers=["mujoco"])
     for beside in found.counterparts:
@@ -58,7 +58,7 @@ def test_a_file_beside_mujoco_s_reading_of_another(tmp_path: Path) -> None:
         assert beside.first.what in ("origin", "point on the axis")
 
 
-def test_a_urdf_file_beside_the_same_robot_as_mjcf(tmp_path: Path) -> None:
+def test_a_urdf_file_compared_with_the_same_robot_as_mjcf(tmp_path: Path) -> None:
     """A fixed base's mass is the world's in one and a body's in the other."""
     inertia = 'mass="2" diaginertia="0.02 0.03 0.04"'
     mjcf = f"""<mujoco><compiler autolimits="true" angle="radian"/><worldbody><body name="base">

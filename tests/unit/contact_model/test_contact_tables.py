@@ -259,7 +259,7 @@ def test_there_is_room_for_a_heap_of_many_shapes(monkeypatch: pytest.MonkeyPatch
     assert constraints.room <= 2 * shapes
 
 
-def test_forces_of_a_world_whose_shapes_are_far_apart_have_the_same_bits_beside_others() -> None:
+def test_forces_of_a_world_whose_shapes_are_far_apart_have_the_same_bits_among_others() -> None:
     robot, (q, v, _) = heap(), states(8)
     for k in range(BOXES):
         q[::2, robot.nq - 7 * (k + 1)] += 5.0 * k

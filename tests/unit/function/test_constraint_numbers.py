@@ -117,7 +117,7 @@ def test_places_without_gains_do_not_reach_the_dynamics() -> None:
     assert [port.name for port in program.inputs] == ["q", "v", "tau", "acceleration"]
 
 
-def test_a_leg_that_is_placed_anew_compiles_nothing() -> None:
+def test_a_leg_placed_elsewhere_compiles_nothing() -> None:
     """Assembling, at places that each sample has for itself."""
     robot = fresh()
     goals = kt.frame_placement(ARM, np.array([[0.1, 0.4, 0.5, 0.1, 0.2, 0.3], [0.2, 0.5, 0.4, 0.1, 0.1, 0.2]]), TOOL)

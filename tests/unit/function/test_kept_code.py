@@ -279,7 +279,7 @@ print(kt.__file__, len(traced), len(compiled), *result)
 """
 
 
-def test_only_edits_of_what_takes_part_make_anything_anew(tmp_path: Path) -> None:
+def test_only_edits_of_sources_that_take_part_change_anything(tmp_path: Path) -> None:
     """Edited docstrings keep machine code, the viewer counts for nothing, and no old code answers for an algorithm."""
     package = tmp_path / "source" / "kinetree"
     shutil.copytree(Path(kt.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

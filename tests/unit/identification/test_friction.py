@@ -162,7 +162,7 @@ def test_what_cannot_be_asked_for() -> None:
         identify(own, cutoff=6.0, drives=True, friction="stribeck")
 
 
-def test_a_payload_is_found_beside_friction_that_a_robot_has_no_place_for() -> None:
+def test_a_payload_is_found_together_with_friction_that_a_robot_has_no_place_for() -> None:
     log = filtered(noisy_log(CURVE, 0.0), 6.0)
     assert log.v is not None
     assert log.qdd is not None

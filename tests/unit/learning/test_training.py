@@ -61,7 +61,7 @@ def test_ppo_learns_to_balance(env: Environment, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "ars"])
-def test_a_training_that_is_gone_on_with_has_the_same_bits(algorithm: str, env: Environment, tmp_path: Path) -> None:
+def test_a_continued_training_has_the_same_bits(algorithm: str, env: Environment, tmp_path: Path) -> None:
     settings = SMALL if algorithm == "ppo" else {"directions": 4, "best": 2}
     more: dict[str, Any] = {"algorithm": algorithm, "seed": 3, "evaluate_every": 0, **settings}
     whole = train(env, tmp_path / "a", steps=4 * 512, threads=1, **more)

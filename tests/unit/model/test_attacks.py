@@ -188,7 +188,7 @@ def test_what_a_coupling_cannot_have_is_refused_by_its_name(changes: dict[str, A
             ["frame 'tip': its placement must be a Transform, such as", "not None"],
         ),
         ("note", (3,), {}, ["a note must be a sentence, a string, not 3"]),
-        ("suspect", ("robot.xml:3", 3), {}, ["robot.xml:3: what is suspected must be a sentence, a string, not 3"]),
+        ("suspect", ("robot.xml:3", 3), {}, ["robot.xml:3: the suspicion must be a sentence, a string, not 3"]),
     ],
 )
 def test_other_wrong_parts_are_refused(

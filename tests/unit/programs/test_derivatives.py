@@ -305,7 +305,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "weights without form": (
         lambda: kt.vjp(chosen, (1, True, 0.5), 1.0), kt.errors.ShapeError,
-        "chosen: weights must be in the form of the result, dict of a, b, and have type float; what is None, or ",
+        "chosen: weights must be in the form of the result, dict of a, b, and have type float; parts that are None",
     ),
     "weights of another form": (
         lambda: kt.vjp(chosen, (1, True, 0.5), (1.0,)), kt.errors.ShapeError,

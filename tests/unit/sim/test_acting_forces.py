@@ -82,7 +82,7 @@ def test_control_dt_says_how_often_it_is_called(kind: str) -> None:
     )
 
 
-def test_several_forces_act_beside_arrays_and_a_controller() -> None:
+def test_several_forces_act_together_with_arrays_and_a_controller() -> None:
     hover = kt.program(lambda q, v: kt.gravity_forces(ARM, q) - 0.1 * v, q=ARM, v=6)
     wind = kt.program(lambda t: np.stack([np.sin(t), 1.0, 0, 0, 0, 0]), t=())
     keys = kt.dynamics.WrenchOn("tool", "world"), kt.dynamics.ForceOn("hand", "local_world_aligned")
@@ -100,7 +100,7 @@ def test_two_forces_on_one_frame_have_names_of_their_own() -> None:
     assert {"f_ext.ball", f"f_ext.{WORLD!r}"} <= set(motion.recorded)
 
 
-def test_known_torques_act_beside_a_program() -> None:
+def test_known_torques_act_together_with_a_program() -> None:
     tau = np.random.default_rng(0).normal(size=(50, 6))
     still = kt.program(lambda t: np.zeros(6), t=())
     moved = kt.simulate(ARM, tau=tau, f_ext={"tool": still}, duration=0.05)
@@ -187,7 +187,7 @@ def test_error_control_ends_its_steps_where_a_force_changes() -> None:
 
 
 @pytest.mark.parametrize("kind", ["function", "program"])
-def test_forces_act_beside_contacts(kind: str) -> None:
+def test_forces_act_together_with_contacts(kind: str) -> None:
     scene = ball().on_ground(0.0)
     up = kt.program(lambda t: np.stack([0, 0, 2.0 * G + 1.0 + 0.0 * t, 0, 0, 0]), t=())
     force: Any = up if kind == "program" else lambda t, q, v: [0, 0, 2.0 * G + 1.0, 0, 0, 0]
@@ -200,7 +200,7 @@ def test_forces_act_beside_contacts(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["function", "program"])
 @pytest.mark.parametrize("has_controller", [False, True])
-def test_forces_act_beside_commands(kind: str, has_controller: bool) -> None:
+def test_forces_act_together_with_commands(kind: str, has_controller: bool) -> None:
     pole = kt.zoo.load("cart_pole").with_servos(kp=100.0, kd=20.0, joints=["slider"])
     wind = kt.program(lambda v: np.stack([-v[0], 0.5, 0, 0, 0, 0]), v=2)
     follow = kt.program(lambda t: np.stack([0.2 + 0.0 * t]), t=())

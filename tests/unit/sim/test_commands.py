@@ -86,7 +86,7 @@ def test_programs_and_functions_give_commands(leg: kt.Model, control_dt: Any) ->
     assert changes.sum() == (STEPS - 1 if control_dt is None else 6)
 
 
-def test_torques_may_come_from_a_function_beside_commands(leg: kt.Model) -> None:
+def test_torques_may_come_from_a_function_together_with_commands(leg: kt.Model) -> None:
     motion = kt.simulate(leg, tau=lambda _t, q, _v: [0.1, 0.0] - q, ctrl=np.tile(CTRL, (STEPS, 1)), **START)
     same(kt.simulate(leg, tau=motion.tau[:-1], ctrl=lambda _t, _q, _v: CTRL, **START), motion)
 

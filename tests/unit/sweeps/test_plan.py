@@ -100,7 +100,7 @@ def test_arguments_of_programs_vary_as_the_kind_of_numbers_that_they_are() -> No
         ({}, 1, kt.errors.DTypeError, "vary must be a dict"),
         ({"q": Uniform(0, 1)}, None, kt.errors.OptionError, "samples must be a whole number from 1 on, not None"),
         ({"q": Uniform(0, 1)}, True, kt.errors.OptionError, "not True"),
-        ({"q": 1.0}, 1, kt.errors.DTypeError, "what is the same for all samples is an argument of its own"),
+        ({"q": 1.0}, 1, kt.errors.DTypeError, "a value common to all samples is an argument of its own"),
         ({3: Uniform(0, 1)}, 1, kt.errors.DTypeError, "a name, or a tuple of names"),
         ({"q.elbo": Uniform(0, 1)}, 1, kt.errors.NameNotFoundError, "did you mean 'q.elbow'"),
         ({"body.rod.mass": Uniform(0, 1)}, 1, kt.errors.NameNotFoundError, "there is no body 'rod'"),

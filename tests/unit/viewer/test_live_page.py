@@ -236,7 +236,7 @@ def test_the_page_shows_how_quickly_time_passes() -> None:
     assert _clock(1.25, motion(1.0, 1.0)) == "t = 1.25 s, at 1.00 × real time"
     assert _clock(1.25, motion(1.0, 0.3)) == "t = 1.25 s, at 0.30 × real time, as computing takes longer"
     assert _clock(1.25, motion(math.inf, 300.0)) == "t = 1.25 s, at 300.00 × real time"
-    assert _clock(1.25, motion(2.0, 2.0)).endswith("real time; what is needed to compute pushes is being made, once")
+    assert _clock(1.25, motion(2.0, 2.0)).endswith("real time; pushes are being prepared, once")
     assert _clock(1.25, motion(1.0, 1.0, is_paused=True)) == "t = 1.250 s, paused"
 
 

@@ -18,13 +18,13 @@ __all__ = ["processor"]
 _EAX, _EBX, _ECX, _EDX = 1, 2, 4, 8
 _ALL = _EAX | _EBX | _ECX | _EDX
 _LEAVES = (
-    # What is left out differs from core to core or from moment to moment, and says nothing about the instructions.
+    # Omitted registers differ from core to core or from moment to moment, and say nothing about the instructions.
     (0x00, 0, _EBX | _ECX | _EDX),  # vendor
     (0x01, 0, _EAX | _ECX | _EDX),  # family, model, stepping, features; EBX has the core's number
     (0x07, 0, _ALL),
     (0x07, 1, _ALL),
     (0x07, 2, _ALL),
-    (0x0D, 1, _EAX),  # how registers can be saved; the other registers have sizes of what is in use
+    (0x0D, 1, _EAX),  # how registers can be saved; the other registers have sizes of the parts in use
     (0x14, 0, _EBX),
     (0x19, 0, _EBX),
     (0x1E, 1, _EAX),  # matrices

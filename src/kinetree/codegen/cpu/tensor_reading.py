@@ -101,8 +101,8 @@ seen:
 {stores(Tensor, "%tensor", data="ptr %data")}
   %address = ptrtoint ptr %data to i64
   %ones = sub i64 %bytes, 1
-  %beside = and i64 %address, %ones
-  %is_aligned = icmp eq i64 %beside, 0
+  %excess = and i64 %address, %ones
+  %is_aligned = icmp eq i64 %excess, 0
   %is_here = icmp eq i32 %device, {CPU}
   %wide_dtype = zext i32 %its_dtype to i64
   %is_right = icmp eq i64 %wide_dtype, %dtype

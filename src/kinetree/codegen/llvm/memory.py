@@ -31,7 +31,7 @@ declare i32 @PyGILState_Ensure()
 declare void @PyGILState_Release(i32)
 declare ptr @PyErr_NoMemory()
 
-; What is handed out begins at a multiple of 64; the address of its piece stands before it.
+; Each allocation begins at a multiple of 64; the address of its piece stands before it.
 define internal ptr @take(ptr %kept, i64 %bytes) noinline {{
 start:
   %old = atomicrmw xchg ptr %kept, ptr null seq_cst

@@ -24,7 +24,7 @@ class Packing:
 
     @property
     def is_plain(self) -> bool:
-        """Whether every entry has its own register, in order, which each sample computes anew."""
+        """Whether every entry has its own register, in order, which each sample computes again."""
         return len(self.values) == len(self.places) and all(isinstance(value, int) for value in self.values)
 
 

@@ -554,7 +554,7 @@ class SampleWriter:
         passed += [f"ptr {pointer}" for pointer, _ in outputs]
         self._emit(f"  call void {function}({', '.join(passed)})")
         later = [f"*{pointer} {n}" for pointer, port in outputs for n in range(port.size)]
-        # The next call writes into shared memory, so what is in it is loaded at once.
+        # The next call writes into shared memory, so its contents are loaded at once.
         found = map(self._loaded, later) if self._shares_ports else later
         self._names.update(zip(s.defines, found, strict=True))
 

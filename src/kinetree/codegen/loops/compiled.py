@@ -62,7 +62,7 @@ class _Compiled:
         self._name = f"{function.__module__}.{function.__qualname__}"
         self._kinds = [kind for p in parameters(function) for _, kind in parts(*p) if not isinstance(kind, type)]
         if results_of(function):
-            raise TypeError(f"{self._name} has results, but what is called from outside puts them into its arrays")
+            raise TypeError(f"{self._name} has results, but functions called from outside put them into arrays")
         is_ours = function.__module__.partition(".")[0] == __name__.partition(".")[0]
         tools = toolchain(processor(), _IMPORTED) if is_ours else None  # it knows the text of our functions only
         key = None if tools is None else hashlib.sha256(b"loops" + tools + self._name.encode()).digest()

@@ -114,7 +114,7 @@ def differential_inverse_kinematics(
     if held:
         apart = _apart(slopes[..., held, :], gains * errors[..., held], damping, room, threads)
     d, solved = _displacement(gain * errors, slopes, roots, solver.levels, damping, room, apart, threads)
-    d = np.where(np.asarray(solved)[..., None], np.clip(d, *room), d)  # what is left of rounding
+    d = np.where(np.asarray(solved)[..., None], np.clip(d, *room), d)  # removes rounding errors
     after = errors - (slopes @ d[..., None])[..., 0]
     if held:
         after[..., held] = np.maximum(after[..., held], 0.0)

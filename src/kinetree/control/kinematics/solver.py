@@ -175,9 +175,7 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np
         plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
         keys = tuple(map(_key, plain))
         if keys not in solvers:
-            solvers[keys] = Solver(
-                replace(robot), plain
-            )  # an equal one: what is known of a robot must not keep it alive
+            solvers[keys] = Solver(replace(robot), plain)  # an equal one: data kept for a robot must not keep it alive
         if len(by_tasks) >= _ASKED:
             by_tasks.clear()
         entry = by_tasks[identities] = solvers[keys], np.concatenate([task.weights(robot) for task in tasks]), tasks

@@ -25,7 +25,7 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     The robot keeps its own inertia, so no force needs to be measured. With the error e, `kt.difference` from q to the
     target, τ = M v̇_d + C(q, v) v_d + g + K e + D (v_d − v). With `damping="ratio"` D = 2 ζ (M # K), with the geometric
     mean of M(q) and K: every mode of the linearised motion has the damping ratio ζ in every configuration. D is
-    computed anew in each call; for robots with more than about ten joints give it, with `damping="given"`.
+    computed again in each call; for robots with more than about ten joints give it, with `damping="given"`.
 
     **Stability.** Without external forces the error tends to zero for all K, D > 0: ½ (v_d − v)ᵀ M (v_d − v) + ½ eᵀ K e
     falls by (v_d − v)ᵀ D (v_d − v) per second. Pushed by forces τ_ext, the robot is passive with respect to them. It

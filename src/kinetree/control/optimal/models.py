@@ -211,7 +211,7 @@ def hessian_program(problem: OptimalControl, phase: Phase) -> Program:
         rows = sum(x.size for x in phase.constraints)
         raise OptionError(
             f"exact Hessians need independent constraints, but a phase has {rows} rows of which {problem.ranks[phase]} "
-            'are independent: leave out what is redundant, or take hessian="gauss_newton"'
+            'are independent: leave out the redundant ones, or take hessian="gauss_newton"'
         )
 
     def bent(q: Any, v: Any, u: Any, t: Any, given: Any, q_next: Any, v_next: Any, costate: Any) -> Any:

@@ -25,7 +25,7 @@ _REACH = 0.05
 _STILL = 1e-3
 """rad/s, m/s: joints that move less are not compared."""
 _RATIOS = {
-    degrees(1.0): "the velocities are {times} the rates of the positions: degrees per second beside radians?",
+    degrees(1.0): "the velocities are {times} the rates of the positions: degrees per second?",
     1.0 / degrees(1.0): "the velocities are {times} the rates of the positions: positions in degrees?",
     1000.0: "the velocities are {times} the rates of the positions: times in milliseconds?",
     1e6: "the velocities are {times} the rates of the positions: times in microseconds?",
@@ -50,7 +50,7 @@ def suspicions(log: Log) -> list[str]:
     >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=1.0)
     >>> log = kt.identification.log_of(robot, motion.time, motion.q, motion.tau, v=np.degrees(motion.v))
     >>> kt.identification.suspicions(log)[0]
-    'the velocities are 57.3 times the rates of the positions: degrees per second beside radians?'
+    'the velocities are 57.3 times the rates of the positions: degrees per second?'
     """
     check_log("suspicions", log)
     return [*_times(log), *_positions(log), *_velocities(log), *_torques(log)]

@@ -114,7 +114,7 @@ class TorchFunction:
                 return self._whole(*arrays)
             (found,) = _quiet(compiled, *map(torch.Tensor.numpy, arrays))
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, KinetreeError):
-            return self._whole(*arrays)  # what is not possible so, and what is wrong
+            return self._whole(*arrays)  # unsupported and wrong arguments
         self._quicken(dtype)
         return torch.from_numpy(found)
 
@@ -275,7 +275,7 @@ def computed(call: Call, arrays: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def _on_cpu(arrays: Sequence[torch.Tensor], call: Call) -> list[torch.Tensor]:
-    found = call.computed(*(x.numpy(force=True) for x in arrays))  # detached, and what is negated when read
+    found = call.computed(*(x.numpy(force=True) for x in arrays))  # detached, with pending negations applied
     return [torch.from_numpy(np.ascontiguousarray(x).reshape(x.shape)) for x in found]
 
 

@@ -86,7 +86,7 @@ class Attributes:
         text = owner.attributes[name]
         if text not in meanings:
             nearest = nearest_names(text, meanings)
-            if len(meanings) <= _FEW:  # among few, the nearest may be far from what is meant
+            if len(meanings) <= _FEW:  # among few, the nearest may be far from the intended one
                 nearest = f"available: {', '.join(map(repr, meanings))}"
             owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {nearest}')
         return meanings[text]

@@ -211,7 +211,7 @@ class _Walk:
         prefix = element.attributes.get("prefix")
         if prefix is None:
             element.fail(
-                'has no attribute "prefix"; add it: it is put in front of the names of what is attached',
+                'has no attribute "prefix"; add it: it is put in front of the names of attached parts',
                 "missing-attribute",
             )
         targets = [(tag, element.attributes[tag]) for tag in ("body", "frame") if tag in element.attributes]

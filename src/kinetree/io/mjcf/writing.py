@@ -164,7 +164,7 @@ class _Writer:
         lacks = series.moves and not self._has_mass(link)
         if lacks:
             self._losses.lost.append(
-                f"body {link.name!r} moves, but neither it nor what is fixed to it has a mass and an inertia, which "
+                f"body {link.name!r} moves, but neither it nor a part fixed to it has a mass and an inertia, which "
                 f"MuJoCo demands: it would have at least {LEAST:g} kg and {LEAST:g} kg·m²"
             )
         if lacks or link.inertia != _NOTHING:
@@ -204,7 +204,7 @@ class _Writer:
         if link.name in self._held:
             return False
         self._losses.lost.append(
-            f"body {link.name!r} moves and has a plane, and MuJoCo has planes only on what is fixed"
+            f"body {link.name!r} moves and has a plane, and MuJoCo has planes only on fixed bodies"
         )
         return True
 

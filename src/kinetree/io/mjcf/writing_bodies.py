@@ -244,7 +244,7 @@ def write_camera(body: Tag, frame: FrameSpec, camera: Camera, written: Written, 
     if camera.field_of_view != _CAMERA.field_of_view:
         if any(camera.sensor_size):
             losses.lost.append(
-                f"camera {camera.name!r} has a field of view beside the size of its sensor, from which it follows"
+                f"camera {camera.name!r} has a field of view as well as the size of its sensor, from which it follows"
             )
         else:
             added["fovy"] = shown_number(camera.field_of_view)

@@ -158,7 +158,7 @@ def _read_placement(node: Node) -> Transform:
         product = turn.R.T.times(product)
     for written, computed in zip(X.E.components(), product.components(), strict=True):
         if not abs(float(written) - float(computed)) <= _TOLERANCE:
-            node.fail('its "turns" and what is "before" them do not make its axes; leave both out, they only save work')
+            node.fail('its "turns" and "before" do not make its axes; leave both out, they only save work')
     return X
 
 

@@ -165,7 +165,7 @@ def _check_version(root: Node) -> None:
     if version.value > VERSION:
         version.fail(
             f"is {version.value}, but this kinetree reads versions up to {VERSION}; use a newer one, or write the "
-            "robot anew with this one"
+            "robot again with this one"
         )
 
 

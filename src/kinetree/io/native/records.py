@@ -109,7 +109,7 @@ def _read(hint: Any, node: Node) -> Any:
 
 def _record_name(node: Node, records: dict[str, Any]) -> str:
     if _NAME not in node:
-        node.fail(f'has no field "{_NAME}", the name of what it is: {" or ".join(records)}', "missing-attribute")
+        node.fail(f'has no field "{_NAME}", the name of its kind: {" or ".join(records)}', "missing-attribute")
     name = node[_NAME].text()
     if name not in records:
         node[_NAME].fail(f"is {name!r:.60}, which is unknown here: {nearest_names(name, records)}", "unknown-name")

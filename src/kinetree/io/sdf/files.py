@@ -94,7 +94,7 @@ class Files:
                 f"{shown(address)!r} is on the network, and nothing is fetched; download it and name its path",
                 "missing-file",
             )
-        # A finder of its own: what is not found here is an error, not a note about a mesh.
+        # A finder of its own: a file not found here is an error, not a note about a mesh.
         finder = MeshFinder(Path(folder) / "_", self._roots, ros_packages=self._ros_packages)
         address = _as_package(address)
         path = finder.find(address)

@@ -161,7 +161,7 @@ def _pitch(joint: Node, notes: Notes) -> float:
     newer, older = child(joint.element, "screw_thread_pitch"), child(joint.element, "thread_pitch")
     if newer is not None:
         if older is not None:
-            notes.add("<thread_pitch> has no effect beside <screw_thread_pitch>", joint.full)
+            notes.add("<thread_pitch> has no effect together with <screw_thread_pitch>", joint.full)
         return number(newer) / _TURN
     if older is None:
         notes.add("screw joints without <screw_thread_pitch> advance 1 m per turn, SDF's default", joint.full)

@@ -51,7 +51,7 @@ class RslWorlds(VecEnv):  # type: ignore[misc] # it has no types
 
     @property
     def episode_length_buf(self) -> Any:
-        """How many steps of its episode each world has had (N,); what is written here are its counters."""
+        """How many steps of its episode each world has had (N,); values written here become its counters."""
         return torch.from_numpy(self._steps().astype(np.int64))
 
     @episode_length_buf.setter

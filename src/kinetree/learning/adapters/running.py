@@ -1,4 +1,4 @@
-"""Worlds that go on from call to call, which is what every adapter holds."""
+"""Worlds that continue from call to call; every adapter holds them."""
 
 from __future__ import annotations
 

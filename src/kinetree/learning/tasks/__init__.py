@@ -48,7 +48,7 @@ def task(name: str, **options: Any) -> Environment:
 
 
 def training_of(name: str) -> Mapping[str, Any]:
-    """Settings that suit a task, by algorithm: what its file says in TRAINING, "steps" among them."""
+    """Settings that suit a task, by algorithm: those of TRAINING in its file, "steps" among them."""
     found: Mapping[str, Any] = getattr(_file(name), "TRAINING", {})
     return found
 

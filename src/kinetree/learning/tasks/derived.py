@@ -65,7 +65,7 @@ class Derived:
         return np.concatenate([angular, linear + np.cross(angular, r)], axis=1)
 
     def contact_wrenches(self, q: Any, v: Any, qdd: Any, parameters: Mapping[str, Any]) -> Any:
-        """cfrc_ext (B, 6): what contacts exert on each body."""
+        """cfrc_ext (B, 6): the wrench of contacts on each body."""
         found = contact_forces(self.robot, q, v, qdd, contact=self.contact, parameters=parameters)
         wrenches = found.wrenches(contact_pairs(self.robot, contact=self.contact))
         force, moment = wrenches[:, :3], wrenches[:, 3:]

@@ -95,7 +95,7 @@ def g1_walk(
 
     The reward of a step is the sum of its named terms times 20 ms, less 1 for a fall: an episode ends if the pelvis is
     below 0.45 m or leans by more than 60°, or after 20 s. Friction and the torso's mass differ from episode to episode,
-    there is noise in what is measured, and the robot is pushed every 8 s or so.
+    measurements are noisy, and the robot is pushed every 8 s or so.
 
     Args:
         forward: range of the commands forward, m/s.

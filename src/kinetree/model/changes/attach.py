@@ -41,7 +41,7 @@ def attach(
     name: str | None,
 ) -> Changed:
     """See `Model.attach`."""
-    check_robot(other, "what is attached")
+    check_robot(other, "the attached robot")
     body, place = place_of(model, to, placement)
     parts = prefixed(other.parts, prefix, base=base_joint(other), same_root=False)
     root = f"{prefix}{other.root}"

@@ -57,7 +57,7 @@ _SOLIDS: Mapping[str, tuple[int, Callable[..., Inertia]]] = {
 
 def beside(model: Robot, other: Robot, placement: Pose | None, *, prefix: str) -> Changed:
     """See `Model.beside`."""
-    check_robot(other, "what is put beside a robot")
+    check_robot(other, "the other robot")
     place = placement_of(placement)
     bases = [prefix + name for name in base_joint(other)]
     parts = prefixed(other.parts, prefix, base=base_joint(other))
@@ -203,7 +203,7 @@ def _object(name: str, robot: Robot) -> LinkSpec:
 
 
 def _with_assets(extras: Extras, body: str, name: str, robot: Robot) -> Extras:
-    """The extras with the data of an object's shapes; what is made in its file itself is called NAME/ASSET."""
+    """The extras with the data of an object's shapes; assets defined in its file itself are called NAME/ASSET."""
     places = [(one.name, k) for one in robot.bodies.values() for k in range(len(one.geometry))]
     shapes = [
         AbsentShape(body, name, places.index((one.body, one.index)), one.asset and f"{name}/{one.asset}", one.smooth)

@@ -145,7 +145,7 @@ class Scenery:
 
 
 def scenery_of(model: Robot) -> Scenery:
-    """The robot and what was put into its world since it was assembled."""
+    """The robot and the objects put into its world since it was assembled."""
     try:
         scenery: Scenery = model._scenery
     except AttributeError:

@@ -116,7 +116,7 @@ def test_a_payload_that_no_body_can_be_is_warned_of_and_what_was_known_is_not() 
             kt.errors.ModelError,
             "both have bodies or frames named 'b0', 'b1', 'b2'; .* prefix",
         ),
-        (lambda: ARM.attach("gripper.urdf", "b2"), kt.errors.ModelError, "what is attached must be a Model"),
+        (lambda: ARM.attach("gripper.urdf", "b2"), kt.errors.ModelError, "the attached robot must be a Model"),
         (lambda: ARM.attach(gripper(), "c2"), kt.errors.NameNotFoundError, "no body or frame 'c2': did you mean 'b2'"),
         (lambda: ARM.attach(gripper(), "b2", [0, 0, 1]), kt.errors.ModelError, "a placement must be a Transform"),
         (lambda: ARM.attach(gripper(), "b2", prefix=3), kt.errors.ModelError, "a prefix must be a string"),
