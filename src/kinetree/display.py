@@ -24,8 +24,8 @@ def register(**places: str) -> None:
 def registered(name: str) -> Callable[..., Any]:
     """The function of that name."""
     module, _, function = _places[name].partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+    result: Callable[..., Any] = getattr(import_module(module), function)
+    return result
 
 
 def html_of(text: str, png: bytes | None) -> str | None:

@@ -191,18 +191,18 @@ def create_locked(path: str, mode: int) -> int:
 def remove_abandoned(path: str) -> bool:
     """Remove a file made by `create_locked` if its writer is dead, and return whether it was removed."""
     try:
-        found = os.stat(path, follow_symlinks=False)
-        if not stat.S_ISREG(found.st_mode):
+        state = os.stat(path, follow_symlinks=False)
+        if not stat.S_ISREG(state.st_mode):
             return False
         if sys.platform == "win32":
-            if is_old := time.time() - found.st_mtime > _CLOSED:
+            if is_old := time.time() - state.st_mtime > _CLOSED:
                 os.unlink(path)  # an error if its writer lives: an open file cannot be removed
             return is_old
         file = os.open(path, os.O_RDWR | _FLAGS)
         try:
             is_dead = _lock(file)
             if is_dead is None:
-                is_dead = time.time() - found.st_mtime > _STALE
+                is_dead = time.time() - state.st_mtime > _STALE
             if is_dead:
                 os.unlink(path)
             return is_dead

@@ -97,7 +97,7 @@ def answers() -> tuple[Answer, ...]:
 @cache
 def elsewhere() -> Mapping[str, tuple[tuple[str, Answer], ...]]:
     """From a name, in small letters without blanks, to the libraries that use it and the function here."""
-    found: dict[str, list[tuple[str, Answer]]] = {}
+    rows_of: dict[str, list[tuple[str, Answer]]] = {}
     for answer in answers():
         library = ""
         for match in _LIBRARY_OR_CODE.finditer(answer.elsewhere):
@@ -105,9 +105,9 @@ def elsewhere() -> Mapping[str, tuple[tuple[str, Answer], ...]]:
                 library = match[1]
                 continue
             for name in re.findall(r"[^\W\d]\w+", re.split(r"[(<\"' ]", match[2])[0]):
-                if name not in _OWNERS and all(row is not answer for _, row in found.get(_plain(name), ())):
-                    found.setdefault(_plain(name), []).append((library, answer))
-    return {name: tuple(rows) for name, rows in found.items()}
+                if name not in _OWNERS and all(row is not answer for _, row in rows_of.get(_plain(name), ())):
+                    rows_of.setdefault(_plain(name), []).append((library, answer))
+    return {name: tuple(rows) for name, rows in rows_of.items()}
 
 
 class UnknownName(AttributeError):
@@ -153,8 +153,8 @@ def instead(name: str) -> str:
     if (near := nearest_names(name, places, cutoff=0.75)).startswith("did you mean"):
         return re.sub(r"'(\w+)'", lambda match: repr(places[match[1]]), near)
     words = _words(name)[:_MOST_WORDS]
-    found = _best(_functions(words), 1)
-    return (f"perhaps {found[0].here} ({found[0].task}); " if found else "") + (
+    best = _best(_functions(words), 1)
+    return (f"perhaps {best[0].here} ({best[0].task}); " if best else "") + (
         f"`kinetree find {' '.join(words)}` searches functions and pages"
     )
 
@@ -273,7 +273,7 @@ def _qualified(text: str) -> str:
 @cache
 def _members(public: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """From names without prefix and underscores to those that pages mention: kt.x, kt.control.x, robot.x."""
-    found: dict[str, set[str]] = {}
+    members: dict[str, set[str]] = {}
     names = {f"kt.{name}" for name in public}
     for part in sections():
         names |= {
@@ -281,8 +281,8 @@ def _members(public: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
         }
         names |= {f"{owner}.{name}" for owner, name in re.findall(r"\b(robot|builder)\.([a-z]\w+)\b", part.text)}
     for name in names:
-        found.setdefault(_core(name.rpartition(".")[2]), set()).add(name)
-    return {name: frozenset(some) for name, some in found.items()}
+        members.setdefault(_core(name.rpartition(".")[2]), set()).add(name)
+    return {name: frozenset(some) for name, some in members.items()}
 
 
 def _plain(name: str) -> str:

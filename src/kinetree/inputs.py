@@ -145,7 +145,7 @@ def _framework_of(x: object, depth: int = 64) -> str | None:
     if isinstance(x, list | tuple):
         if depth == 0 or set(map(type, x)) <= _NUMBERS:  # fast path for the usual list
             return None
-        return next((found for y in x if (found := _framework_of(y, depth - 1)) is not None), None)
+        return next((framework for y in x if (framework := _framework_of(y, depth - 1)) is not None), None)
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         if root in _AS_NUMPY or root == "jaxlib":
@@ -275,11 +275,11 @@ def whole_between(option: str, given: Any, least: int = 0, most: int | None = No
     >>> whole_between("samples", np.int64(5), 1)
     5
     """
-    found = whole_number(given)
-    if found is None or not least <= found <= (2**63 if most is None else most):
+    number = whole_number(given)
+    if number is None or not least <= number <= (2**63 if most is None else most):
         end = "on" if most is None else f"to {most:,}" if most >= 100_000 else f"to {most}"
         raise OptionError(f"{option} must be a whole number from {least} {end}, not {given!r:.60}")
-    return found
+    return number
 
 
 def real_number(given: Any) -> float | None:
@@ -288,8 +288,8 @@ def real_number(given: Any) -> float | None:
     >>> real_number(np.float32(0.5)), real_number(2), real_number(True), real_number("2")
     (0.5, 2.0, None, None)
     """
-    found = plain(given)
-    return None if isinstance(given, bool | np.bool_) or not isinstance(found, float) or math.isnan(found) else found
+    number = plain(given)
+    return None if isinstance(given, bool | np.bool_) or not isinstance(number, float) or math.isnan(number) else number
 
 
 def number_between(
@@ -300,14 +300,14 @@ def number_between(
     >>> number_between("dt", 0.01, unit="seconds")
     0.01
     """
-    found = real_number(given)
-    if found is None or not low < found < high:
+    number = real_number(given)
+    if number is None or not low < number < high:
         between = f"a number between {low:g} and {high:g}"
         open_ends = {0.0: "a positive number", -math.inf: "a finite number"}
         wanted = between if high < math.inf else open_ends.get(low, f"a number above {low:g}")
         unit, example = unit and f" of {unit}", example and f", such as {example}"
         raise OptionError(f"{option} must be {wanted}{unit}{example}, not {given!r:.60}")
-    return found
+    return number
 
 
 def plain(x: Any) -> Any:

@@ -58,9 +58,9 @@ def lazy_names(
     def __getattr__(name: str) -> object:
         if name in home_of:
             with _imports():
-                found = getattr(importlib.import_module(home_of[name]), name)
-            setattr(module, name, found)  # it is found without this function from now on
-            return found
+                value = getattr(importlib.import_module(home_of[name]), name)
+            setattr(module, name, value)  # it is found without this function from now on
+            return value
         if name in group_of:
             home = f"{package}.{group_of[name]}"
             warnings.warn(f"{package}.{name} is {home}.{name} now", DeprecationWarning, stacklevel=2)

@@ -168,14 +168,14 @@ def problem(
     """
     file, line, element = where.place_in_file if isinstance(where, Placed) else _place(str(where or ""))
     sentence, advice = message, ""
-    for found in _PARTS.finditer(message):
-        if found["sign"]:
-            sentence, advice = message[: found.start()], message[found.end() :]
+    for match in _PARTS.finditer(message):
+        if match["sign"]:
+            sentence, advice = message[: match.start()], message[match.end() :]
             break
     return Problem(severity, code, file, line, element, sentence, advice, repair)
 
 
 def _place(text: str) -> tuple[str, int | None, str]:
     """File, line and element of a place in words, as `str` of an element gives it."""
-    found = _PLACE.fullmatch(text)
-    return (found["file"], int(found["line"]), found["element"] or "") if found else (text, None, "")
+    match = _PLACE.fullmatch(text)
+    return (match["file"], int(match["line"]), match["element"] or "") if match else (text, None, "")

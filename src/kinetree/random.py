@@ -110,8 +110,8 @@ def normal(key: ArrayLike, shape: Shape = (), mean: ArrayLike = 0.0, std: ArrayL
     center, width = _fitting("normal", z, mean=mean, std=std)
     if not holds_symbols(width) and not (np.isfinite(width).all() and np.greater_equal(width, 0.0).all()):
         raise OptionError(f"normal: std must be finite and not negative, not {std!r:.60}")
-    found: NDArray[np.float64] = center + width * z
-    return found
+    numbers: NDArray[np.float64] = center + width * z
+    return numbers
 
 
 def integers(key: ArrayLike, low: ArrayLike, high: ArrayLike, shape: Shape = ()) -> NDArray[np.int64]:
@@ -147,8 +147,8 @@ def integers(key: ArrayLike, low: ArrayLike, high: ArrayLike, shape: Shape = ())
                 "integers: low and high must be whole numbers, less than 2**53 apart, and low below high, not "
                 f"{low!r:.60}, {high!r:.60}"
             )
-    found = lower + np.floor((upper - lower) * u)
-    return symbolic(found, np.int64) if holds_symbols(found) else found.astype(np.int64)  # type: ignore[return-value]
+    whole = lower + np.floor((upper - lower) * u)
+    return symbolic(whole, np.int64) if holds_symbols(whole) else whole.astype(np.int64)  # type: ignore[return-value]
 
 
 def choice(key: ArrayLike, values: ArrayLike, shape: Shape = ()) -> NDArray[Any]:
@@ -179,10 +179,10 @@ def choice(key: ArrayLike, values: ArrayLike, shape: Shape = ()) -> NDArray[Any]
     if not holds_symbols(index):
         return among[index]
     place = index.reshape((*index.shape, *[1] * (among.ndim - 1)))
-    found = np.where(place < len(among), among[-1], place)  # NaN is the place of a key that is none
+    entries = np.where(place < len(among), among[-1], place)  # NaN is the place of a key that is none
     for k in reversed(range(len(among) - 1)):
-        found = np.where(place == k, among[k], found)
-    return symbolic(found, among.dtype)  # type: ignore[return-value]
+        entries = np.where(place == k, among[k], entries)
+    return symbolic(entries, among.dtype)  # type: ignore[return-value]
 
 
 def fold(key: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
@@ -255,8 +255,8 @@ def _numbers(function: str, key: Any, shape: Any) -> NDArray[Any]:
             counter = numbers[2:] + [0.0] * (5 - len(numbers))
             return [random_words[n % 4](*numbers[:2], 1.0 + n // 4, *counter) for n in range(count)]
 
-        found: NDArray[Any] = by_sample(drawn, [words], [words.shape[-1:]], axes)
-        return found
+        result: NDArray[Any] = by_sample(drawn, [words], [words.shape[-1:]], axes)
+        return result
     whole = np.zeros((*words.shape[:-1], 1, 5), np.uint64)
     whole[..., 0, : words.shape[-1]] = words
     k0, k1, *counter = [whole[..., k] for k in range(5)]

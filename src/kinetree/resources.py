@@ -23,14 +23,14 @@ def available_memory(groups: Path = _GROUPS, system: Path = Path("/proc/meminfo"
     >>> (available_memory() or 1) > 0
     True
     """
-    found: list[int] = []
+    limits: list[int] = []
     with suppress(OSError, ValueError, StopIteration):
         line = next(line for line in system.read_text().splitlines() if line.startswith("MemAvailable:"))
-        found.append(1024 * int(line.split()[1]))
+        limits.append(1024 * int(line.split()[1]))
     for most, used in _LIMITS:
         with suppress(OSError, ValueError):  # no such file, or "max"
-            found.append(max(0, int((groups / most).read_text()) - int((groups / used).read_text())))
-    return min(found, default=None)
+            limits.append(max(0, int((groups / most).read_text()) - int((groups / used).read_text())))
+    return min(limits, default=None)
 
 
 def available_cores() -> int:

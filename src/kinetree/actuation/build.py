@@ -69,7 +69,7 @@ def actuation(robot: Model) -> Actuation:
     """
     options = robot.extras.options or SimulationOptions()
     tendons = {tendon.name: tendon for tendon in robot.extras.tendons}
-    found = []
+    actuators = []
     for k, one in enumerate(robot.extras.actuators):
         tendon = tendons[one.target] if one.transmission == "tendon" else None
         refuse_unknown(robot.name, k, one, tendon)
@@ -78,11 +78,11 @@ def actuation(robot: Model) -> Actuation:
         law = _law(one, transmission, servo_damping(robot, one, transmission), options)
         disabled = 0 <= one.group <= _LAST_GROUP and one.group in options.disabled_actuator_groups
         ease = ease_of_motion(robot, transmission) if any((*law.bias[1:], *law.gain[1:])) else 0.0
-        found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle, ease, one))
+        actuators.append(ActuatorSpec(one.name, transmission, law, disabled, muscle, ease, one))
     compensation = gravity_compensation(robot)
-    ranges, kept = _joint_ranges(robot, found, compensation.by_actuators)
+    ranges, kept = _joint_ranges(robot, actuators, compensation.by_actuators)
     return Actuation(
-        tuple(found),
+        tuple(actuators),
         options.flags.actuation,
         tuple((name, tendon.force_range) for name, tendon in tendons.items() if tendon.force_limited),
         ranges,
@@ -104,20 +104,20 @@ def with_ease(robot: Model, actuation: Actuation, names: Iterable[str]) -> Actua
     """The same with how easily lengths move on which forces depend by these parameters alone."""
     owners = [find(robot, name.removesuffix(ROWS)).owner for name in names if name.startswith("actuator.")]
     acting = {owner.number for owner in owners if isinstance(owner, ActuatorOf)}
-    found = tuple(
+    actuators = tuple(
         replace(one, ease=ease_of_motion(robot, one.transmission))
         if k in acting and one.muscle is None and one.ease == 0.0
         else one
         for k, one in enumerate(actuation.actuators)
     )
-    return replace(actuation, actuators=found)
+    return replace(actuation, actuators=actuators)
 
 
 def gravity_compensation(robot: Model) -> GravityCompensation:
     """The parts of weights that are carried, and those that actuators carry."""
     return GravityCompensation(
-        tuple((one.body, one.gravity_compensation) for one in robot.extras.bodies if one.gravity_compensation),
-        tuple(one.joint for one in robot.extras.joints if one.actuators_carry_gravity),
+        tuple((body.body, body.gravity_compensation) for body in robot.extras.bodies if body.gravity_compensation),
+        tuple(joint.joint for joint in robot.extras.joints if joint.actuators_carry_gravity),
     )
 
 
@@ -129,7 +129,7 @@ def _joint_ranges(
     Ranges that the only actuator on a joint keeps anyway are apart, with its number.
     """
     settings = {one.joint: one.actuator_force_range for one in robot.extras.joints if one.actuator_force_limited}
-    found: list[JointRange] = []
+    ranges: list[JointRange] = []
     kept: list[tuple[int, JointRange]] = []
     for name, joint in robot.joints.items():
         if joint.kind.nv == 1 and (name in settings or math.isfinite(joint.limits.effort[0])):
@@ -139,8 +139,8 @@ def _joint_ranges(
             if only is not None and low <= min(only[1]) <= max(only[1]) <= high:
                 kept.append((only[0], (name, (low, high))))
             else:
-                found.append((name, (low, high)))
-    return tuple(found), tuple(kept)
+                ranges.append((name, (low, high)))
+    return tuple(ranges), tuple(kept)
 
 
 def _the_only_one(joint: str, actuators: Sequence[ActuatorSpec]) -> tuple[int, tuple[float, float]] | None:

@@ -63,9 +63,9 @@ def immersion(robot: Model) -> Immersion:
         return Immersion()
     given = {one.body: one.principal_axes for one in robot.extras.bodies if one.principal_axes}
     settings: dict[str, list[ShapeSettings]] = {}
-    for one in robot.extras.shapes:
-        if one.fluid_shape != "none":
-            settings.setdefault(one.body, []).append(one)
+    for shape in robot.extras.shapes:
+        if shape.fluid_shape != "none":
+            settings.setdefault(shape.body, []).append(shape)
     shapes: list[tuple[str, ImmersedBox | ImmersedEllipsoid]] = []
     for name, body in robot.bodies.items():
         if not body.slot or float(body.inertia.mass) < _TINY:

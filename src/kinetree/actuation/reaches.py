@@ -50,5 +50,5 @@ def reach_of(view: View, robot: Model, transmission: TransmissionSpec) -> Reach:
 
 
 def _placed(robot: Model, frame: str) -> tuple[int, Transform]:
-    found = robot.frames[frame]
-    return found.slot, found.placement
+    place = robot.frames[frame]
+    return place.slot, place.placement

@@ -159,9 +159,9 @@ class Actuation:
     def with_parameters(self, numbers: GivenNumbers) -> Actuation:
         """The same with the numbers that a call gives."""
         given = numbers.actuators
-        found = tuple(one.with_parameters(given.get(k, {})) for k, one in enumerate(self.actuators))
+        actuators = tuple(one.with_parameters(given.get(k, {})) for k, one in enumerate(self.actuators))
         ranges = (x for k, x in self.kept_ranges if {"gear", "force_range"} & given.get(k, {}).keys())
-        return replace(self, actuators=found, joint_ranges=(*self.joint_ranges, *ranges))
+        return replace(self, actuators=actuators, joint_ranges=(*self.joint_ranges, *ranges))
 
     @property
     def with_activation(self) -> list[int]:
@@ -171,4 +171,4 @@ class Actuation:
     @property
     def looks_ahead(self) -> bool:
         """Whether a force depends on the length of the time step."""
-        return any(one.law.acts_early and one.law.dynamics != "none" for one in self.actuators)
+        return any(actuator.law.acts_early and actuator.law.dynamics != "none" for actuator in self.actuators)

@@ -36,7 +36,7 @@ def pulled_tendons(robot: Model, springs: bool = True, dampers: bool = True) -> 
         OptionError: the force of a tendon or joint is not computed here; the message names it and says why.
     """
     flags = (robot.extras.options or SimulationOptions()).flags
-    found = []
+    tendons = []
     for k, tendon in enumerate(robot.extras.tendons):
         stiffness = tendon.stiffness if springs and flags.spring else (0.0, 0.0, 0.0)
         damping = (
@@ -54,8 +54,8 @@ def pulled_tendons(robot: Model, springs: bool = True, dampers: bool = True) -> 
                     "give it as tau"
                 )
         terms = tuple((part.joint, part.coefficient) for part in tendon.path if isinstance(part, TendonJoint))
-        found.append(PulledTendon(terms, TendonLaw(stiffness, _slack(robot, tendon, terms), damping)))
-    return (*found, *_of_joints(robot, springs and flags.spring, dampers and flags.damper))
+        tendons.append(PulledTendon(terms, TendonLaw(stiffness, _slack(robot, tendon, terms), damping)))
+    return (*tendons, *_of_joints(robot, springs and flags.spring, dampers and flags.damper))
 
 
 def _of_joints(robot: Model, springs: bool, dampers: bool) -> Iterator[PulledTendon]:
@@ -94,7 +94,7 @@ def _slack(robot: Model, tendon: Tendon, terms: Sequence[tuple[str, float]]) -> 
 def _with_actuators(robot: Model, kinds: Sequence[str], name: str, damping: Cubic) -> Cubic:
     """The damping of a tendon or joint with that of the actuators on it."""
     total = list(damping)
-    for one in robot.extras.actuators:
-        if one.transmission in kinds and one.target == name:
-            total = [x + y * one.gear[0] ** 2 for x, y in zip(total, one.damping, strict=True)]
+    for actuator in robot.extras.actuators:
+        if actuator.transmission in kinds and actuator.target == name:
+            total = [x + y * actuator.gear[0] ** 2 for x, y in zip(total, actuator.damping, strict=True)]
     return total[0], total[1], total[2]

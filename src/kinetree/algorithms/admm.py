@@ -144,8 +144,8 @@ def _solved(L: Any, right: Sequence[Scalar]) -> list[Scalar]:
     """The solution with the factors of a matrix, in the order of v."""
     x = L.column(right)
     ltdl_solve(L, x)
-    found: list[Scalar] = L.in_v(x)
-    return found
+    solution: list[Scalar] = L.in_v(x)
+    return solution
 
 
 def _flat(*parts: Numbers) -> list[Scalar]:

@@ -68,14 +68,14 @@ def articulated_bias(
 ) -> ArticulatedBodies:
     """The quantities of Table 7.1 after its second pass, gravity included: pA, and u = τ - Sᵀ pA + Gᵀ c."""
     f_root = (f_ext or {}).get(0, Force.zero())
-    found = articulated_bodies(tree, q, qd, tau, f_ext, f_root=f_root)
+    bodies = articulated_bodies(tree, q, qd, tau, f_ext, f_root=f_root)
     falling = tree.slots(Motion)
     pA = tree.slots(Force)
     u = tree.pieces()
     falling[0] = tree.gravity
-    pA[0] = found.pA[0] - found.IA[0] @ tree.gravity
+    pA[0] = bodies.pA[0] - bodies.IA[0] @ tree.gravity
     for i, p in tree.outward:
-        falling[i] = found.X[i] @ falling[p]
-        pA[i] = found.pA[i] - found.IA[i] @ falling[i]
-        u[i] = [u_k + x for u_k, x in zip(found.u[i], found.U[i].dot(falling[i]), strict=True)]
-    return found._replace(pA=pA, u=u)
+        falling[i] = bodies.X[i] @ falling[p]
+        pA[i] = bodies.pA[i] - bodies.IA[i] @ falling[i]
+        u[i] = [u_k + x for u_k, x in zip(bodies.u[i], bodies.U[i].dot(falling[i]), strict=True)]
+    return bodies._replace(pA=pA, u=u)

@@ -33,9 +33,9 @@ def base_wrench(
 ) -> Force:
     """Wrench on the body in slot `base`, in its coordinates. The entries of tau for the base's joint are ignored."""
     f_root = (f_ext or {}).get(0, Force.zero())
-    found = articulated_bodies(tree, q, qd, tau, f_ext, held={base}, f_root=f_root)
-    found.X[0] = Transform.identity()
-    wrench: Force = found.IA[base] @ (a_base - found.X[base] @ tree.gravity) + found.pA[base]
+    bodies = articulated_bodies(tree, q, qd, tau, f_ext, held={base}, f_root=f_root)
+    bodies.X[0] = Transform.identity()
+    wrench: Force = bodies.IA[base] @ (a_base - bodies.X[base] @ tree.gravity) + bodies.pA[base]
     return wrench
 
 
@@ -58,8 +58,8 @@ def base_wrench_of_system(
     qdd[base] = _rates(S, a_base - c_J)
     first = tree.v_starts[base]
     own = [k for row in tree.coordinates.v_rows[first : first + len(qdd[base])] for k, _ in row]
-    found, _ = hybrid_system(tree, q, qd, tau, qdd, own, f_ext)
-    return _required(tree, q, qd, found, base, f_ext)
+    motion, _ = hybrid_system(tree, q, qd, tau, qdd, own, f_ext)
+    return _required(tree, q, qd, motion, base, f_ext)
 
 
 def _rates(S: Subspace, m: Motion) -> list[Scalar]:

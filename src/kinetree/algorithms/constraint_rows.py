@@ -96,8 +96,8 @@ def is_more_than_rounding(entries: Sequence[Scalar], squares: Sequence[Scalar], 
     """Whether some entries of J, given their squared terms, are not all zero up to rounding: 1 if so, otherwise 0."""
     terms: Scalar = sum(squares, 0.0)
     seen: Scalar = sum((x * x for x in entries), 0.0)
-    found: Scalar = less(_CANCELLED * tolerance * terms, seen)
-    return found
+    is_more: Scalar = less(_CANCELLED * tolerance * terms, seen)
+    return is_more
 
 
 def _count(motions: Sequence[HeldMotion]) -> int:

@@ -71,22 +71,22 @@ def contact_dynamics(
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
     effort = effort or Effort()
     if looped:
-        found = minimum_acceleration(M, left, blocks, guess, effort, looped, sleep)
+        minimum = minimum_acceleration(M, left, blocks, guess, effort, looped, sleep)
         overflows = reduce(maximum, (table.overflows for table in looped))
-        return found._replace(
-            error=select(overflows, inf, found.error), system=found.system and (found.system[0], given)
+        return minimum._replace(
+            error=select(overflows, inf, minimum.error), system=minimum.system and (minimum.system[0], given)
         )
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration
-    found = solve(M, left, blocks, guess, effort)
+    minimum = solve(M, left, blocks, guess, effort)
     if any(block.bounce is not None for block in blocks):
-        found = without_gain(blocks, found, solve(M, left, dead(blocks), guess, effort))
+        minimum = without_gain(blocks, minimum, solve(M, left, dead(blocks), guess, effort))
     if all(block.softer is None for block in blocks):
-        return found
+        return minimum
     softer = [block.softer or block for block in blocks]
-    start = [slopes_of(x, 0.0) for x in found.acceleration]
+    start = [slopes_of(x, 0.0) for x in minimum.acceleration]
     smooth = minimum_acceleration(M, left, softer, start, effort)
-    a = [slopes_of(x, y) for x, y in zip(found.acceleration, smooth.acceleration, strict=True)]
-    return found._replace(acceleration=a, softer=smooth)
+    a = [slopes_of(x, y) for x, y in zip(minimum.acceleration, smooth.acceleration, strict=True)]
+    return minimum._replace(acceleration=a, softer=smooth)
 
 
 def _moved(J: Sequence[Sequence[Scalar]]) -> list[int]:

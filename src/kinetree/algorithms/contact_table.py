@@ -205,10 +205,10 @@ class ContactTable:
 
     def fold_trees(self, step: Met) -> Scalar:
         """The largest of what `step` gives for the trees of each pair that touches."""
-        found: Sequence[Scalar] = [0.0]
+        largest: Sequence[Scalar] = [0.0]
         for contacts in self.loops:
-            found = contacts.fold_pairs(found, partial(contacts.met, step))
-        return found[0]
+            largest = contacts.fold_pairs(largest, partial(contacts.met, step))
+        return largest[0]
 
     def coupled(self) -> list[list[int]]:
         """For each two bodies, the degrees of freedom that move one relative to the other, by their places in v."""
@@ -220,12 +220,12 @@ class ContactTable:
 
     def _path(self, body: int) -> _Signs:
         """The degrees of freedom that move a body, by rows of places: 1 for each."""
-        found: dict[int, list[float]] = {}
+        rows: dict[int, list[float]] = {}
         for j, _ in self.sight.tree.topology.toward_root(body):
             for k in range(self._starts[j], self._starts[j + 1]):
                 row, r = divmod(self.chains.place[k], WIDTH)
-                found.setdefault(row, [*_NONE])[r] = 1.0
-        return {row: tuple(signs) for row, signs in found.items()}
+                rows.setdefault(row, [*_NONE])[r] = 1.0
+        return {row: tuple(signs) for row, signs in rows.items()}
 
     def in_places(self, rates: Any) -> Grid:
         """Numbers in the order of v, in a list or in memory, by the places of the degrees of freedom."""
@@ -341,9 +341,9 @@ class _Pairs:
 
         def touch(far: Scalar, at: Sequence[Any], _: Any) -> Sequence[Scalar]:
             X_a, X_b = (_transform(placed.row(i, range(12))) for i in at)
-            found = loop.search(k, X_a, X_b)
+            nearest = loop.search(k, X_a, X_b)
             for n, kind in placed.cases(loop.kind_of, k, [*enumerate(loop.kinds)]):
-                points = [_of_point(point) for point in kind.points(k, X_a, X_b, found)]
+                points = [_of_point(point) for point in kind.points(k, X_a, X_b, nearest)]
                 first = placed.looked_up(begin, k)
                 for slot, numbers in enumerate(points):
                     _put(self._near, first + slot, numbers)
@@ -608,10 +608,10 @@ class ContactRows:
         if alpha is not None:
             x = [a + alpha * b for a, b in zip(x, part.d.row(at.row, range(cost.size)), strict=True)]
             _put(part.x, at.row, x)
-        found = cost.at(x)
-        part.contacts.push(at, [select(idle, 0.0, f) for f in found.force], self._wrenches)
-        _put(part.weights, at.row, [select(idle, 0.0, found.weight[r][s]) for r, s in cost.pattern])
-        return [state[0] + found.cost]
+        response = cost.at(x)
+        part.contacts.push(at, [select(idle, 0.0, f) for f in response.force], self._wrenches)
+        _put(part.weights, at.row, [select(idle, 0.0, response.weight[r][s]) for r, s in cost.pattern])
+        return [state[0] + response.cost]
 
     def add_square(self, H: Any) -> None:
         """H += Jᵀ s'' J."""
@@ -672,12 +672,12 @@ class ContactRows:
     def _with_slope(self, part: _Part, alpha: Scalar, at: _At, sums: Sequence[Scalar]) -> Sequence[Scalar]:
         cost = part.contacts.cost(at)
         x, d = (grid.row(at.row, range(cost.size)) for grid in (part.x, part.d))
-        found = cost.at([a + alpha * b for a, b in zip(x, d, strict=True)])
+        response = cost.at([a + alpha * b for a, b in zip(x, d, strict=True)])
         down, bend = sums
-        for f, b in zip(found.force, d, strict=True):
+        for f, b in zip(response.force, d, strict=True):
             down = down - f * b
         for r, s in cost.pattern:
-            bend = bend + found.weight[r][s] * (d[r] * d[s]) * (1.0 if r == s else 2.0)
+            bend = bend + response.weight[r][s] * (d[r] * d[s]) * (1.0 if r == s else 2.0)
         return [down, bend]
 
     def _move(self, m: Any) -> None:

@@ -298,33 +298,33 @@ class _Problem:
         if self._looped:
             return self._differentiable_in_loops(a)
         M = self._M
-        found = M.zeros()
+        solution = M.zeros()
         for k in M.outward:
-            found[k] = slopes_of(a[k], 0.0)
-        p = self._direction(self.at(found))
+            solution[k] = slopes_of(a[k], 0.0)
+        p = self._direction(self.at(solution))
         for k in M.outward:
-            found[k] = slopes_of(found[k], found[k] + p[k])
-        return found
+            solution[k] = slopes_of(solution[k], solution[k] + p[k])
+        return solution
 
     def _differentiable_in_loops(self, a: Any) -> Any:
         """The same by two steps with a constant H: each makes one more order of derivatives exact."""
         M = self._M
-        found = M.zeros()
+        solution = M.zeros()
         for k in M.outward:
-            found[k] = slopes_of(a[k], 0.0)
+            solution[k] = slopes_of(a[k], 0.0)
         factors: Any = None
         for _ in range(2):
             self._looped = [table.with_matrix(M) for table in self._tables]
-            point = self.at(found)
+            point = self.at(solution)
             if factors is None:
                 factors = self._hessian(point).constant()
                 self._factor(factors)
             p = self._solved(factors, point)
-            before, found = found, M.zeros()
+            before, solution = solution, M.zeros()
             for k in M.outward:
-                found[k] = slopes_of(before[k], before[k] + p[k])
+                solution[k] = slopes_of(before[k], before[k] + p[k])
         self._looped = [table.with_matrix(M) for table in self._tables]
-        return found
+        return solution
 
     def look_again(self, numbers: Sequence[Scalar]) -> None:
         """Bring the values in memory to the point with these numbers."""
@@ -394,11 +394,11 @@ class _Problem:
                     left[k] = left[k] - j * f
             return [state[0] + response.cost, *left.values(), *(response.weight[r][s] for r, s in pattern)]
 
-        found = iter(unless(block.idle, [costs, *(gradient[k] for k in places), *([0.0] * len(pattern))], step))
-        total = next(found)
+        results = iter(unless(block.idle, [costs, *(gradient[k] for k in places), *([0.0] * len(pattern))], step))
+        total = next(results)
         for k in places:
-            gradient[k] = next(found)
-        return total, _triangle(block, found)
+            gradient[k] = next(results)
+        return total, _triangle(block, results)
 
     def _direction(self, point: _Point) -> Any:
         """p = -H⁻¹ g."""
@@ -526,7 +526,7 @@ def _add_square(H: Any, rows: Sequence[_Row], weight: Sequence[Sequence[Scalar]]
     places = [(k, i) for i in columns for k in columns if k >= i]
 
     def step(entries: Sequence[Scalar]) -> list[Scalar]:
-        found = dict(zip(places, entries, strict=True))
+        sums = dict(zip(places, entries, strict=True))
         for i in columns:
             WJ: list[Scalar] = []
             for w in W:
@@ -536,8 +536,8 @@ def _add_square(H: Any, rows: Sequence[_Row], weight: Sequence[Sequence[Scalar]]
                 WJ.append(total)
             for k in columns[columns.index(i) :]:
                 for row, x in zip(J, WJ, strict=True):
-                    found[k, i] = found[k, i] + row.get(k, 0.0) * x
-        return [found[place] for place in places]
+                    sums[k, i] = sums[k, i] + row.get(k, 0.0) * x
+        return [sums[place] for place in places]
 
     for (k, i), entry in zip(places, unless(idle, [H[place] for place in places], step), strict=True):
         H[k, i] = entry

@@ -62,8 +62,8 @@ def solutions(
         rows = DependentRows(B, present, tolerance)
         return [rows.solve(b) for b in sides]
     numbers = [*(x for row in B for x in row), *present, *(x for b in sides for x in b)]
-    found = iter(tree.shared(_Solver(m, n, len(sides), tolerance), numbers))
-    return [Solution([*islice(found, m)], [*islice(found, n)]) for _ in sides]
+    numbers_left = iter(tree.shared(_Solver(m, n, len(sides), tolerance), numbers))
+    return [Solution([*islice(numbers_left, m)], [*islice(numbers_left, n)]) for _ in sides]
 
 
 @record(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class _Solver:
         m, n, size = self.rows, self.columns, self.rows * self.columns
         rows = DependentRows(_Part(numbers, 0, m, n), _Part(numbers, size, m), self.tolerance, grid)
         sides = [_Part(numbers, size + m * (1 + k), m) for k in range(self.sides)]
-        return [number for b in sides for found in rows.solve(b) for number in found]
+        return [number for b in sides for part in rows.solve(b) for number in part]
 
 
 class _Part(Sequence[Any]):

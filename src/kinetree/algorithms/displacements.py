@@ -40,14 +40,14 @@ def displacement_rates(tree: Tree, start: Slots, d: Slots, q: Slots, v: Slots, l
     Soft constraints are as without a step.
     """
     d_rate, w_rate = tree.pieces(2)
-    found = evaluated(tree, "nothing", q, v, 0.0, loads)
-    given, lost = stage_powers(tree, "nothing", q, v, 0.0, loads, found)
+    evaluation = evaluated(tree, "nothing", q, v, 0.0, loads)
+    given, lost = stage_powers(tree, "nothing", q, v, 0.0, loads, evaluation)
     for i, _ in tree.outward:
         joint = tree.joint[i]
-        a = [x + y for x, y in zip(found.a[i], joint.turning_rate(v[i]), strict=True)]
+        a = [x + y for x, y in zip(evaluation.a[i], joint.turning_rate(v[i]), strict=True)]
         d_rate[i] = joint.displacement_rate(start[i], d[i], joint.seen_from_fixed(q[i], v[i]))
         w_rate[i] = joint.seen_from_fixed(q[i], a)
-    return DisplacementRates(d_rate, w_rate, given, lost, found.error)
+    return DisplacementRates(d_rate, w_rate, given, lost, evaluation.error)
 
 
 def displaced_state(tree: Tree, start: Slots, d: Slots, w: Slots, *, recharts: bool) -> State:

@@ -110,7 +110,7 @@ def fluid_slopes(
     Each force acts along a direction in which a box moves, and depends on the velocity there alone: -∂f₁/∂v₁ is
     3 π d β + ρ b c |v₁|, and -∂n₁/∂ω₁ is π d³ β + ρ/32 a (b⁴ + c⁴) |ω₁|.
     """
-    found: list[Slope] = []
+    slopes: list[Slope] = []
     beta, rho = medium.viscosity, medium.density
     for i, box in shapes:
         if not isinstance(box, ImmersedBox):
@@ -121,9 +121,9 @@ def fluid_slopes(
             a, b, c = box.sides[k], box.sides[k - 2], box.sides[k - 1]
             along, about = at_site(view, i, box.frame, axis, _ZERO), at_site(view, i, box.frame, _ZERO, axis)
             v_k, w_k = reach_velocity(along, qd) - wind[k], reach_velocity(about, qd)
-            found.append(Slope(along.moment, 3.0 * pi * d * beta + rho * b * c * absolute(v_k), 0.0))
-            found.append(Slope(about.moment, pi * d**3 * beta + rho / 32.0 * a * (b**4 + c**4) * absolute(w_k), 0.0))
-    return found
+            slopes.append(Slope(along.moment, 3.0 * pi * d * beta + rho * b * c * absolute(v_k), 0.0))
+            slopes.append(Slope(about.moment, pi * d**3 * beta + rho / 32.0 * a * (b**4 + c**4) * absolute(w_k), 0.0))
+    return slopes
 
 
 _ZERO = Vec3(0.0, 0.0, 0.0)

@@ -46,10 +46,10 @@ def with_gyroscopic_forces(
 
     The armatures of the tree have the part h D of the matrix, in addition to the joints' own.
     """
-    found = tree.pieces()
+    accelerations = tree.pieces()
     alone = tree.alone
     for i, _ in tree.outward:
-        found[i] = a[i]
+        accelerations[i] = a[i]
         joint, I = _unplaced(tree.joint[i], tree.I[i])
         if i not in alone or not isinstance(joint, kinds):
             continue
@@ -67,8 +67,8 @@ def with_gyroscopic_forces(
         rows = zip(M, h_D, B, strict=True)
         matrix = [[x + y + t * z for x, y, z in zip(m, d, b, strict=True)] for m, d, b in rows]
         after = _turned(E.T, _solved(matrix, f))
-        found[i] = [x - y for x, y in zip(after, turning, strict=True)]
-    return found
+        accelerations[i] = [x - y for x, y in zip(after, turning, strict=True)]
+    return accelerations
 
 
 def _unplaced(joint: JointKind, I: Inertia) -> tuple[JointKind, Inertia]:

@@ -56,14 +56,14 @@ class HalfSolutions:
 
     def gram(self, Y: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         """J H⁻¹ Jᵀ, from the half-solutions Y of the rows of J."""
-        found: list[list[Scalar]] = [[0.0] * len(Y) for _ in Y]
+        G: list[list[Scalar]] = [[0.0] * len(Y) for _ in Y]
         for r, y in enumerate(Y):
             scaled = [a * (1.0 / d) for a, d in zip(y, self._D, strict=True)]
             for s in range(r + 1):
                 for a, b in zip(scaled, Y[s], strict=True):
-                    found[r][s] = found[r][s] + a * b
-                found[s][r] = found[r][s]
-        return found
+                    G[r][s] = G[r][s] + a * b
+                G[s][r] = G[r][s]
+        return G
 
     def rest(self, y: Sequence[Scalar]) -> list[Scalar]:
         """H⁻¹ f in the order of v, from the half-solution of f."""

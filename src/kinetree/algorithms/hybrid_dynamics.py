@@ -111,10 +111,10 @@ def hybrid_system(
     held = sorted(prescribed)
     free = [k for k in reversed(range(n)) if k not in prescribed]  # tips first, for less fill-in
 
-    found: list[Scalar] = list(given)
+    accelerations: list[Scalar] = list(given)
     left = [forces[k] - C[k] - sum((H[k * n + j] * given[j] for j in held), 0.0) for k in free]
     for k, x in zip(free, LDLT([[H[k * n + j] for j in free] for k in free]).solve(left), strict=True):
-        found[k] = x
+        accelerations[k] = x
     for k in held:
-        forces[k] = C[k] + sum((H[k * n + j] * found[j] for j in range(n)), 0.0)
-    return tree.split(found, "nv")[1:], tree.split(forces, "forces")[1:]
+        forces[k] = C[k] + sum((H[k * n + j] * accelerations[j] for j in range(n)), 0.0)
+    return tree.split(accelerations, "nv")[1:], tree.split(forces, "forces")[1:]

@@ -169,7 +169,7 @@ def step(
     act: Sequence[Scalar] = (),
     *,
     stages: Stages = one_by_one,
-    rows: Callable[[Slots, Slots, Evaluation], Sequence[Numbers]] = lambda _q, _v, found: [[found.error]],
+    rows: Callable[[Slots, Slots, Evaluation], Sequence[Numbers]] = lambda _q, _v, evaluation: [[evaluation.error]],
 ) -> StepEnd:
     """The state after a step of dt; the loads' tau and commands are constant over it.
 
@@ -177,12 +177,12 @@ def step(
     """
 
     def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Rows]:
-        found = evaluated(tree, method.at_the_end, q, v, dt, loads, act)
-        return (found.a, found.rates) if act else (found.a,), lambda: rows(q, v, found)
+        evaluation = evaluated(tree, method.at_the_end, q, v, dt, loads, act)
+        return (evaluation.a, evaluation.rates) if act else (evaluation.a,), lambda: rows(q, v, evaluation)
 
-    def rates(earlier: Sequence[Any], at: Sequence[Any], found: Sequence[Any]) -> Sequence[Any]:
-        stage = Stage(at[0], at[1], found[0])
-        return *method.rates(tree, q, [Rates(*of_stage[:2]) for of_stage in earlier], stage, dt), *found[1:]
+    def rates(earlier: Sequence[Any], at: Sequence[Any], evaluation: Sequence[Any]) -> Sequence[Any]:
+        stage = Stage(at[0], at[1], evaluation[0])
+        return *method.rates(tree, q, [Rates(*of_stage[:2]) for of_stage in earlier], stage, dt), *evaluation[1:]
 
     def state(past: Sequence[Any]) -> Sequence[Any]:
         at = method.state(tree, (q, v), [Rates(*of_stage[:2]) for of_stage in past], dt)

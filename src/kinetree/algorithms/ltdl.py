@@ -73,21 +73,21 @@ def solution(H: Any, x: Any) -> Any:
         ltdl(L)
         ltdl_solve(L, x)
         return x
-    L, found = H.constant(), H.zeros()
+    L, y = H.constant(), H.zeros()
     block_ltdl(L)
     for k in H.outward:
-        found[k] = slopes_of(x[k], 0.0)
-    block_half(L, found)
-    block_rest(L, found)
+        y[k] = slopes_of(x[k], 0.0)
+    block_half(L, y)
+    block_rest(L, y)
     for _ in range(2):
-        before, away, found = found, H.times(found), H.zeros()
+        before, away, y = y, H.times(y), H.zeros()
         for k in H.outward:
             away[k] = x[k] - away[k]
         block_half(L, away)
         block_rest(L, away)
         for k in H.outward:
-            found[k] = slopes_of(before[k], before[k] + away[k])
-    return found
+            y[k] = slopes_of(before[k], before[k] + away[k])
+    return y
 
 
 def ltdl_half(L: Any, x: Any) -> None:

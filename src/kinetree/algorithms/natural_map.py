@@ -78,7 +78,7 @@ class RigidContact:
 
 def away(blocks: Sequence[Block], a: Sequence[Scalar], f: Numbers | None = None) -> list[list[Scalar]]:
     """y = J a - a_ref; and R f more for rows that give way, which are all but those of rigid contacts."""
-    found = []
+    values = []
     for k, block in enumerate(blocks):
         rows = []
         R = yielding(block.cost)
@@ -87,8 +87,8 @@ def away(blocks: Sequence[Block], a: Sequence[Scalar], f: Numbers | None = None)
             for j, a_k in zip(row, a, strict=True):
                 total = total + j * a_k
             rows.append(total)
-        found.append(rows)
-    return found
+        values.append(rows)
+    return values
 
 
 def shift(cost: RowCost, y: Sequence[Scalar], f: Sequence[Scalar] | None = None) -> Scalar:
@@ -99,10 +99,10 @@ def shift(cost: RowCost, y: Sequence[Scalar], f: Sequence[Scalar] | None = None)
     for mu, y_j in zip(cost.cost.friction, y[1:], strict=True):
         squared = squared + (mu * y_j) * (mu * y_j)
     slides = less(_TINY, squared)
-    found: Scalar = select(slides, sqrt(select(slides, squared, 1.0)), 0.0)
+    value: Scalar = select(slides, sqrt(select(slides, squared, 1.0)), 0.0)
     if f is not None:
-        found = maximum(0.0, found + cost.cost.friction[0] * cost.cost.friction[0] * _unmet_normal(cost, y, f))
-    return found
+        value = maximum(0.0, value + cost.cost.friction[0] * cost.cost.friction[0] * _unmet_normal(cost, y, f))
+    return value
 
 
 def weights(cost: RowCost) -> Sequence[Scalar]:
@@ -154,28 +154,28 @@ def _unmet(cost: RowCost, f: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scal
     if not isinstance(cost, RigidContact):
         allowed = projected(cost, [-x for x in freed])
         return [w_k * (f_k - g_k) for w_k, f_k, g_k in zip(w, f, allowed, strict=True)]
-    found = [_unmet_normal(cost, y, f)]
+    residuals = [_unmet_normal(cost, y, f)]
     if isinstance(cost.cost, EllipticCone):
         mu = cost.cost.friction
         squared: Scalar = _TINY
         for mu_k, x in zip(mu, freed[1:], strict=True):
             squared = squared + (mu_k * x) * (mu_k * x)
         part = minimum(1.0, maximum(0.0, w[0] * f[0]) * (mu[0] * mu[0]) / sqrt(squared))
-        found += [w_k * f_k - part * x for w_k, f_k, x in zip(w[1:], f[1:], freed[1:], strict=True)]
-    return found
+        residuals += [w_k * f_k - part * x for w_k, f_k, x in zip(w[1:], f[1:], freed[1:], strict=True)]
+    return residuals
 
 
 def _unmet_normal(cost: RowCost, y: Sequence[Scalar], f: Sequence[Scalar]) -> Scalar:
     """min(y, w f) along the normal: a velocity into the surface, or a force without touching."""
-    found: Scalar = minimum(y[0], inertias(cost)[0] * f[0])
-    return found
+    residual: Scalar = minimum(y[0], inertias(cost)[0] * f[0])
+    return residual
 
 
 def inverse(d: Scalar) -> Scalar:
     """1 / d, or 0 for a row that is not there."""
     there = less(0.0, d)
-    found: Scalar = select(there, 1.0 / select(there, d, 1.0), 0.0)
-    return found
+    result: Scalar = select(there, 1.0 / select(there, d, 1.0), 0.0)
+    return result
 
 
 def split(blocks: Sequence[Block], numbers: Sequence[Scalar]) -> list[list[Scalar]]:

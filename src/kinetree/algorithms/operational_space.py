@@ -57,14 +57,14 @@ class JointParts:
 
     def gram(self, Y: Sequence[Parts]) -> list[list[Scalar]]:
         """J M⁻¹ Jᵀ, from the half-solutions of unit forces along the rows."""
-        found: list[list[Scalar]] = [[0.0] * len(Y) for _ in Y]
+        G: list[list[Scalar]] = [[0.0] * len(Y) for _ in Y]
         for s, y in enumerate(Y):
             weighted = [x for i, part in self._joints(y) for x in self._D[i].solve(part)]
             for r in range(s, len(Y)):
                 for a, b in zip(Y[r], weighted, strict=True):
-                    found[r][s] = found[r][s] + a * b
-                found[s][r] = found[r][s]
-        return found
+                    G[r][s] = G[r][s] + a * b
+                G[s][r] = G[r][s]
+        return G
 
     def rest(self, y: Parts) -> list[Scalar]:
         """M⁻¹ f, from the half-solution of f."""

@@ -68,37 +68,37 @@ def rigid_acceleration(
     cones = [block.cost for block in blocks if isinstance(block.cost, RigidContact)]
     rounds, tolerance, h = max(cone.rounds for cone in cones), min(cone.tolerance for cone in cones), cones[0].step
     if rounds == 1:
-        found = minimum_acceleration(M, tau, in_one_round(blocks), guess, effort)
-        error = h * residual(blocks, found.forces, away(blocks, found.acceleration, found.forces))
-        return found._replace(error=slopes_of(error, 0.0))
+        minimum = minimum_acceleration(M, tau, in_one_round(blocks), guess, effort)
+        error = h * residual(blocks, minimum.forces, away(blocks, minimum.acceleration, minimum.forces))
+        return minimum._replace(error=slopes_of(error, 0.0))
     n, size = len(tau), len(tau) + sum(len(block.J) for block in blocks)
     flatter = [block._replace(cost=_flatter(block.cost)) for block in blocks]
 
     def turn(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
         a, f, (*s, close, _, count) = state[:n], split(blocks, state[n:size]), state[size:]
-        found = minimum_acceleration(M, tau, _shifted(flatter, f, s), a, effort)
-        y = away(blocks, found.acceleration, found.forces)
-        error = h * residual(blocks, found.forces, y)
+        minimum = minimum_acceleration(M, tau, _shifted(flatter, f, s), a, effort)
+        y = away(blocks, minimum.acceleration, minimum.forces)
+        error = h * residual(blocks, minimum.forces, y)
         s = [shift(block.cost, y_b) for block, y_b in zip(flatter, y, strict=True)]
-        after = [*found.acceleration, *flat(found.forces), *s, close, error, count + found.iterations]
+        after = [*minimum.acceleration, *flat(minimum.forces), *s, close, error, count + minimum.iterations]
         return after, less_equal(error, close)
 
     def attempt(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
         begun, best, rank = state[: -3 * size - 2], state[-3 * size - 2 : -1], state[-1]
         begun = repeat(-(-rounds // _ATTEMPTS), begun, turn)
         *_, close, error, count = begun
-        found = Minimum(list(begun[:n]), split(blocks, begun[n:size]), error, count)
+        minimum = Minimum(list(begun[:n]), split(blocks, begun[n:size]), error, count)
         is_last = less_equal(close, tolerance)
-        found = _alternated(M, tau, blocks, found, h, tolerance, is_last)
-        solved = newton(M, tau, blocks, found.acceleration, found.forces, h, tolerance)
-        better = maximum(less_equal(solved.error, tolerance), less(solved.error, found.error))
-        others = [*found.acceleration, *flat(found.forces), *([0.0] * (2 * size)), found.error]
+        minimum = _alternated(M, tau, blocks, minimum, h, tolerance, is_last)
+        solved = newton(M, tau, blocks, minimum.acceleration, minimum.forces, h, tolerance)
+        better = maximum(less_equal(solved.error, tolerance), less(solved.error, minimum.error))
+        others = [*minimum.acceleration, *flat(minimum.forces), *([0.0] * (2 * size)), minimum.error]
         candidate = [select(better, x, y) for x, y in zip(solved.numbers(), others, strict=True)]
         its_rank = select(better, candidate[-1], 2.0 * (candidate[-1] + tolerance))
         keeps = less_equal(rank, its_rank)
         best = [select(keeps, x, y) for x, y in zip(best, candidate, strict=True)]
         close = maximum(close * _CLOSER, tolerance)
-        begun = [*begun[:-3], close, error, found.iterations + solved.steps]
+        begun = [*begun[:-3], close, error, minimum.iterations + solved.steps]
         rank = select(keeps, rank, its_rank)
         return [*begun, *best, rank], less_equal(rank, tolerance)
 
@@ -151,10 +151,10 @@ def _first_shifts(blocks: Sequence[Block]) -> list[Scalar]:
 
 def _shifted(blocks: Sequence[Block], f: Numbers, s: Sequence[Scalar]) -> list[Block]:
     """The rows of a round: those with the shift s do not lift where they slide, and forces begin at f."""
-    found = []
+    shifted = []
     for block, f_b, s_b in zip(blocks, f, s, strict=True):
         R = [inverse(d) if isinstance(block.cost, RigidContact) else 0.0 for d in weights(block.cost)]
         reference = [r + R_k * f_k for r, R_k, f_k in zip(block.reference, R, f_b, strict=True)]
         reference[0] = reference[0] - s_b
-        found.append(block._replace(reference=reference))
-    return found
+        shifted.append(block._replace(reference=reference))
+    return shifted

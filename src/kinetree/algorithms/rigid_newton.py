@@ -172,13 +172,13 @@ def _add(
         return [*lower, *upper, *right, *force, *(x for row in A for x in row)]
 
     start = [*(H[place] for place in places), *(U[place] for place in places), *(left[k] for k in used)]
-    found = iter(unless(block.idle, [*start, *([0.0] * (size + size * size))], step))
+    results = iter(unless(block.idle, [*start, *([0.0] * (size + size * size))], step))
     for matrix in (H, U):
         for place in places:
-            matrix[place] = next(found)
+            matrix[place] = next(results)
     for k in used:
-        left[k] = next(found)
-    return [next(found) for _ in range(size)], [[next(found) for _ in range(size)] for _ in range(size)]
+        left[k] = next(results)
+    return [next(results) for _ in range(size)], [[next(results) for _ in range(size)] for _ in range(size)]
 
 
 def _law(
@@ -227,19 +227,19 @@ def _law(
 
 def _compliant(blocks: Sequence[Block], y: Numbers, f: Numbers, p: Numbers) -> list[list[Scalar]]:
     """y + δ w (f - p) of rigid contacts."""
-    found = []
+    rows = []
     for block, y_b, f_b, p_b in zip(blocks, y, f, p, strict=True):
         is_rigid = isinstance(block.cost, RigidContact)
         w = inertias(block.cost) if is_rigid else [0.0] * len(y_b)
         numbers = zip(y_b, w, f_b, p_b, strict=True)
-        found.append([y_k + _COMPLIANCE * w_k * (f_k - p_k) for y_k, w_k, f_k, p_k in numbers])
-    return found
+        rows.append([y_k + _COMPLIANCE * w_k * (f_k - p_k) for y_k, w_k, f_k, p_k in numbers])
+    return rows
 
 
 def _constant(x: Scalar) -> Scalar:
     """The number, without derivatives."""
-    found: Scalar = 0.0 if is_zero(x) else slopes_of(x, 0.0)
-    return found
+    number: Scalar = 0.0 if is_zero(x) else slopes_of(x, 0.0)
+    return number
 
 
 def _where(condition: Scalar, numbers: Sequence[Scalar], others: Sequence[Scalar]) -> list[Scalar]:

@@ -112,11 +112,11 @@ class Sleep:
 
     def still(self, x: Any) -> Any:
         """The pieces of a row of rates or joint forces, zero where bodies sleep."""
-        found = self._tree.pieces()
+        pieces = self._tree.pieces()
         for i, _ in self._tree.outward:
             asleep = self.at(i)
-            found[i] = [select(asleep, 0.0, x_k) for x_k in x[i]]
-        return found
+            pieces[i] = [select(asleep, 0.0, x_k) for x_k in x[i]]
+        return pieces
 
     def disturb(self, v: Slots, tau: Slots, f_ext: Mapping[int, Force] | None) -> None:
         """Wake the islands that joint forces or external forces act on, or that move."""
@@ -139,12 +139,12 @@ class Sleep:
             return touch
 
         def step(_: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
-            found = find()
+            pairs = find()
             touching.fold_trees(meet)
-            return [found, 0.0], 1.0 - self._wake()
+            return [pairs, 0.0], 1.0 - self._wake()
 
-        found, _ = repeat(self._end, [0.0, self._asleep[0, 0]], step)
-        return found
+        pairs, _ = repeat(self._end, [0.0, self._asleep[0, 0]], step)
+        return pairs
 
     def _wake(self) -> Scalar:
         """Wake the islands of trees that are disturbed; 1.0 where there are some."""
@@ -216,8 +216,8 @@ class Sleep:
 
 def _is_any(numbers: Sequence[Scalar]) -> Scalar:
     """1.0 where one of the numbers is not zero."""
-    found: Scalar = 0.0
+    largest: Scalar = 0.0
     for x in numbers:
-        found = maximum(found, absolute(x))
-    is_any: Scalar = less(0.0, found)
+        largest = maximum(largest, absolute(x))
+    is_any: Scalar = less(0.0, largest)
     return is_any

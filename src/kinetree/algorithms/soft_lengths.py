@@ -197,8 +197,8 @@ class LengthTable:
         number = {pair: n for n, pair in enumerate(dict.fromkeys(pair for some in pairs for pair in some))}
         self.pairs: list[tuple[int, int]] = list(number)
         """Degrees of freedom that have an entry of the Hessian."""
-        found = iter([[number[pair] for pair in some] for some in pairs])
-        self.entries: list[list[list[int]]] = [[next(found) for _ in _lower(len(loop.places[0]))] for loop in loops]
+        rows = iter([[number[pair] for pair in some] for some in pairs])
+        self.entries: list[list[list[int]]] = [[next(rows) for _ in _lower(len(loop.places[0]))] for loop in loops]
         """For each loop, and each entry of a row's square, its number among the pairs for each row."""
 
     @property
@@ -290,11 +290,11 @@ class LengthRows:
             if alpha is not None:
                 x = x + alpha * self._d[n][k, 0]
                 self._x[n][k, 0] = x
-            found = self._table.cost(n, k).at([x])
-            self._weights[n][k, 0] = found.weight[0][0]
+            response = self._table.cost(n, k).at([x])
+            self._weights[n][k, 0] = response.weight[0][0]
             for at, j in zip(self._table.places(n, k), self._table.loops[n].row(k).factors, strict=True):
-                forces[at, 0] = forces[at, 0] + j * found.force[0]
-            return [state[0] + found.cost]
+                forces[at, 0] = forces[at, 0] + j * response.force[0]
+            return [state[0] + response.cost]
 
         for at in forces.rounds(0, self._table.contacts.size):
             forces[at, 0] = 0.0
@@ -334,8 +334,8 @@ class LengthRows:
 
         def step(n: int, k: Any, sums: Sequence[Scalar]) -> Sequence[Scalar]:
             d = self._d[n][k, 0]
-            found = self._table.cost(n, k).at([self._x[n][k, 0] + alpha * d])
-            return [sums[0] - found.force[0] * d, sums[1] + found.weight[0][0] * (d * d)]
+            response = self._table.cost(n, k).at([self._x[n][k, 0] + alpha * d])
+            return [sums[0] - response.force[0] * d, sums[1] + response.weight[0][0] * (d * d)]
 
         return self._fold(sums, step)
 

@@ -96,8 +96,8 @@ class Softness:
         if not is_zero(self.step):
             R = R / self._lasting(d if has_spring else 0.0)
             least = (1.0 - _HARDEST) / _HARDEST * self.inverse_inertia
-        found: Scalar = maximum(R, least)
-        return found
+        result: Scalar = maximum(R, least)
+        return result
 
     def acceleration(self, rate: Scalar, d: Scalar, r: Scalar) -> Scalar:
         """a_ref."""
@@ -140,5 +140,5 @@ def _power(x: Scalar, power: Scalar) -> Scalar:
         for _ in range(int(power)):
             y = y * x
         return y
-    found: Scalar = select(less(_TINY, x), exp(power * log(maximum(x, _TINY))), 0.0)
-    return found
+    result: Scalar = select(less(_TINY, x), exp(power * log(maximum(x, _TINY))), 0.0)
+    return result

@@ -115,8 +115,8 @@ def evaluated(
     rates = pull.rates if pull else ()
     if loads.rule is not None:
         nothing = [0.0] * sum(hold.size for hold in loads.holds)
-        found = constrained_dynamics(end.tree, loads.holds, q, v, acting, f_ext, nothing, loads.rule)
-        a = tree.split(found.motion, "nv")
+        solution = constrained_dynamics(end.tree, loads.holds, q, v, acting, f_ext, nothing, loads.rule)
+        a = tree.split(solution.motion, "nv")
         return Evaluation(a, None, rates, 0.0, given, end.in_armatures(), a)
     push: Any = None
     solved: Any = None

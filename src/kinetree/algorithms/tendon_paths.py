@@ -94,16 +94,16 @@ def _leg(view: View, start: Anchor, between: Round | None, end: Anchor) -> tuple
     X = _placed(view, between.frame)
     axis = None if between.is_sphere else X.E.T @ Vec3(0.0, 0.0, 1.0)
     if between.is_inside:
-        found = wrapped_inside(p - X.r, q - X.r, between.radius, axis)
+        wrapping = wrapped_inside(p - X.r, q - X.r, between.radius, axis)
     else:
         side = None if between.side is None else _placed(view, between.side).r - X.r
-        found = wrapped(p - X.r, q - X.r, between.radius, axis, side)
-    first, second = X.r + found.arrives, X.r + found.leaves
+        wrapping = wrapped(p - X.r, q - X.r, between.radius, axis, side)
+    first, second = X.r + wrapping.arrives, X.r + wrapping.leaves
     (there, onto), (on, away) = _between(p, first), _between(second, q)
 
     def chosen(bent: Vec3, straight: Vec3) -> Vec3:
         pairs = zip(bent.components(), straight.components(), strict=True)
-        return Vec3(*(select(found.touches, a, b) for a, b in pairs))
+        return Vec3(*(select(wrapping.touches, a, b) for a, b in pairs))
 
     # where the way is straight, what the shape's body has of its two ends cancels
     slot = between.frame.slot
@@ -111,7 +111,7 @@ def _leg(view: View, start: Anchor, between: Round | None, end: Anchor) -> tuple
         _Way((start.slot, p), (slot, chosen(first, p)), chosen(onto, direction)),
         _Way((slot, chosen(second, p)), (end.slot, q), chosen(away, direction)),
     ]
-    return select(found.touches, there + found.length + on, distance), ways
+    return select(wrapping.touches, there + wrapping.length + on, distance), ways
 
 
 def _placed(view: View, frame: Anchor) -> Transform:

@@ -77,17 +77,17 @@ def midpoint_step(tree: Tree, q: Slots, v: Slots, dt: Scalar, loads: Loads, act:
         size: Scalar = 0.0
         for k in M.outward:
             size = size + r[k] * change[k]
-        whole: Scalar = _TINY
+        scale: Scalar = _TINY
         for x, y in zip(xi, M.in_v(p), strict=True):
-            whole = whole + x * y
-        error = sqrt(maximum(size, 0.0) / maximum(whole, _TINY))
+            scale = scale + x * y
+        error = sqrt(maximum(size, 0.0) / maximum(scale, _TINY))
         moved = [x - y for x, y in zip(xi, M.in_v(change), strict=True)]
         return [*moved, error], less_equal(error, _TOLERANCE)
 
-    *found, error = repeat(_ITERATIONS, [*begun, 0.0], iterate)
-    fixed = [slopes_of(x, 0.0) for x in found]
+    *solution, error = repeat(_ITERATIONS, [*begun, 0.0], iterate)
+    fixed = [slopes_of(x, 0.0) for x in solution]
     again = repeated(_FOR_DERIVATIVES, fixed, lambda xi: iterate([*xi, 0.0])[0][:-1])
-    xi = tree.split([slopes_of(x, y) for x, y in zip(found, again, strict=True)], "nv")
+    xi = tree.split([slopes_of(x, y) for x, y in zip(solution, again, strict=True)], "nv")
     _, p_1 = _momenta(tree, own, q, xi, dt, loads, act_mid)
     q_1 = tree.pieces()
     for i, _ in tree.outward:
@@ -114,8 +114,8 @@ def _activations(
     def after(w: Sequence[Scalar], t: Scalar) -> Sequence[Scalar]:
         return applied.after(w, applied.at(own, q, v, w, dt).rates, t)
 
-    middle, whole = after(act, 0.5 * dt), after(act, dt)
-    extrapolated = [2.0 * x - y for x, y in zip(after(middle, 0.5 * dt), whole, strict=True)]
+    middle, full = after(act, 0.5 * dt), after(act, dt)
+    extrapolated = [2.0 * x - y for x, y in zip(after(middle, 0.5 * dt), full, strict=True)]
     return middle, applied.after(extrapolated, [0.0] * len(act), 0.0)
 
 

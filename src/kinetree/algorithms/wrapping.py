@@ -135,8 +135,8 @@ def _bend(theta: Scalar, ratios: Sequence[Scalar]) -> Scalar:
 
 
 def _asin(x: Scalar) -> Scalar:
-    found: Scalar = atan2(x, sqrt(maximum(1.0 - x * x, _TINY)))
-    return found
+    angle: Scalar = atan2(x, sqrt(maximum(1.0 - x * x, _TINY)))
+    return angle
 
 
 def _normal(p: Vec3, q: Vec3) -> Vec3:
@@ -154,8 +154,8 @@ def _normal(p: Vec3, q: Vec3) -> Vec3:
 def _angle(n: Vec3, a: Vec3, b: Vec3) -> Scalar:
     """From a to b about n; none from or to a point on n."""
     s, c = n.dot(a.cross(b)), (a - n * n.dot(a)).dot(b)
-    found: Scalar = atan2(s, select(less(_TINY, s * s + c * c), c, 1.0))
-    return found
+    angle: Scalar = atan2(s, select(less(_TINY, s * s + c * c), c, 1.0))
+    return angle
 
 
 def _turned(n: Vec3, v: Vec3, angle: Scalar) -> Vec3:

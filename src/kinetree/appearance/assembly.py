@@ -71,7 +71,7 @@ def assembled(pieces: Sequence[Piece], companion: Companion, most: int) -> FileM
         remarks.append(
             f"the mesh has {in_file:,} triangles; it is drawn with {len(faces):,}: simplify it to be drawn as it is"
         )
-    is_bare = np.concatenate([one.is_bare for one in parts])
+    is_bare = np.concatenate([part.is_bare for part in parts])
     uv, texture = _texture(parts, is_bare)
     return FileMesh(
         np.concatenate([one.vertices for one in parts]).astype(np.float32),
@@ -196,9 +196,9 @@ def _texture(parts: Sequence[_Part], is_bare: NDArray[np.bool_]) -> tuple[Floats
     # A part without a colour gets one of its robot's file, which cannot be in the image.
     if not is_bare.any():
         painted = [Painted(one.colors, None if one.image is None else one.uv, one.image) for one in parts]
-        if (found := atlas(painted)) is not None:
-            return found
-    places = [one.uv for one in parts if one.uv is not None and one.image is None]
+        if (placed := atlas(painted)) is not None:
+            return placed
+    places = [part.uv for part in parts if part.uv is not None and part.image is None]
     return (np.concatenate(places) if len(places) == len(parts) else None), None
 
 
@@ -223,8 +223,8 @@ def _nearest(points: Floats, others: Floats) -> Indices:
     """The point that is nearest to each of the others."""
     from scipy.spatial import cKDTree
 
-    found: Indices = cKDTree(points).query(others)[1]
-    return found
+    nearest: Indices = cKDTree(points).query(others)[1]
+    return nearest
 
 
 def _sound(vertices: Floats, faces: Indices) -> Indices:
@@ -299,16 +299,16 @@ def atlas(parts: Sequence[Painted]) -> tuple[Floats, Image] | None:
         y, x = grid + k // in_row * _SQUARE, k % in_row * _SQUARE
         sheet[y : y + _SQUARE, x : x + _SQUARE] = color
         squares[color] = x + _SQUARE / 2, y + _SQUARE / 2
-    found = []
-    for one in parts:
-        if one.image is None or one.uv is None:
-            pixels = np.tile(np.array(squares[tuple(one.colors[0].tolist())]), (len(one.colors), 1))
+    places = []
+    for part in parts:
+        if part.image is None or part.uv is None:
+            pixels = np.tile(np.array(squares[tuple(part.colors[0].tolist())]), (len(part.colors), 1))
         else:
-            left, top, across, down = corners[id(one.image)]
-            u, v = np.clip(one.uv, 0.0, 1.0).T
+            left, top, across, down = corners[id(part.image)]
+            u, v = np.clip(part.uv, 0.0, 1.0).T
             pixels = np.stack([left + u * across, top + (1.0 - v) * down], axis=1)
-        found.append(np.stack([pixels[:, 0] / sheet.shape[1], 1.0 - pixels[:, 1] / sheet.shape[0]], axis=1))
-    return np.concatenate(found), sheet
+        places.append(np.stack([pixels[:, 0] / sheet.shape[1], 1.0 - pixels[:, 1] / sheet.shape[0]], axis=1))
+    return np.concatenate(places), sheet
 
 
 def _fits(one: Painted) -> bool:

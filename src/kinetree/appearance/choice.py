@@ -36,9 +36,9 @@ def visible(robot: Model) -> list[Seen]:
     Of an MJCF file, those that touch count too, if MuJoCo shows their group; unless their body has meshes that are only
     for show, and none of their group. A loose body without such shapes, or one with a skin, shows those that it has.
     """
-    groups = {(one.body, one.index): one.group for one in robot.extras.shapes}
+    groups = {(shape.body, shape.index): shape.group for shape in robot.extras.shapes}
     has_skin, joints = bool(skins(robot)), robot.joints.values()
-    loose = {one.child for one in joints if isinstance(one.kind, Free) and one.parent == robot.root}
+    loose = {joint.child for joint in joints if isinstance(joint.kind, Free) and joint.parent == robot.root}
     loose -= {one.parent for one in joints}
     chosen: dict[str, list[int]] = {}
     for body in robot.bodies.values():

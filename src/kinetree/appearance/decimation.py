@@ -67,8 +67,8 @@ def _sides(vertices: Floats, faces: Indices) -> Indices:
     weighted, corners = np.repeat(face_normals(vertices, faces), 3, axis=0), faces.reshape(-1)
     normals = np.stack([np.bincount(corners, weighted[:, k], len(vertices)) for k in range(3)], axis=1)
     axis = np.abs(normals).argmax(axis=1)
-    found: Indices = 2 * axis + (np.take_along_axis(normals, axis[:, None], axis=1)[:, 0] < 0.0)
-    return found
+    directions: Indices = 2 * axis + (np.take_along_axis(normals, axis[:, None], axis=1)[:, 0] < 0.0)
+    return directions
 
 
 def _without_doubles(faces: Indices, count: int) -> Indices:
@@ -77,8 +77,8 @@ def _without_doubles(faces: Indices, count: int) -> Indices:
         _, first = np.unique((ordered[:, 0] * count + ordered[:, 1]) * count + ordered[:, 2], return_index=True)
     else:
         _, first = np.unique(ordered, axis=0, return_index=True)
-    found: Indices = faces[np.sort(first)]
-    return found
+    distinct: Indices = faces[np.sort(first)]
+    return distinct
 
 
 def _collapse() -> Callable[[NDArray[np.float32], NDArray[np.int32], float], tuple[NDArray[Any], NDArray[Any]]] | None:

@@ -61,5 +61,5 @@ def from_bytes(data: bytes) -> FileMesh:
         count = int(np.prod(shape, dtype=np.int64))
         arrays[name] = np.frombuffer(data, kind, count, at).reshape(shape)
         at += count * kind.itemsize
-    companions = tuple((name, found) for name, found in header["companions"])
+    companions = tuple((name, state) for name, state in header["companions"])
     return FileMesh(**arrays, remarks=tuple(header["remarks"]), companions=companions)

@@ -62,11 +62,11 @@ def ground_of(robot: Model, looks: Looks | None = None) -> Ground | None:
     seen = None if looks is None else {part.name for part in looks.parts}
     best: Ground | None = None
     for (body, index), name in part_names(robot).items():
-        found = robot.bodies[body]
-        shape = found.geometry[index]
-        if found.slot or shape.shape != "plane" or (seen is not None and name not in seen):
+        owner = robot.bodies[body]
+        shape = owner.geometry[index]
+        if owner.slot or shape.shape != "plane" or (seen is not None and name not in seen):
             continue
-        placement = found.placement.matrix @ shape.placement.matrix
+        placement = owner.placement.matrix @ shape.placement.matrix
         size = shape.size[0], shape.size[1]
         if placement[2, 2] > _STEEPEST and (best is None or math.prod(size) > math.prod(best.size)):
             best = Ground(name, placement, size)

@@ -62,8 +62,8 @@ def colors_at(image: Image, uv: Floats) -> Image:
     rows = [(upper.astype(np.int64) + k) % height for k in (0, 1)]
     top = (1.0 - a) * image[rows[0], columns[0]] + a * image[rows[0], columns[1]]
     bottom = (1.0 - a) * image[rows[1], columns[0]] + a * image[rows[1], columns[1]]
-    found: Image = np.rint((1.0 - b) * top + b * bottom).astype(np.uint8)
-    return found
+    colors: Image = np.rint((1.0 - b) * top + b * bottom).astype(np.uint8)
+    return colors
 
 
 def refined(image: Image, numbers: Floats, faces: Indices, most: int) -> tuple[Floats, Indices]:
@@ -113,8 +113,8 @@ def smaller(image: Image, most: int) -> Image:
     if step == 1 or not rows or not columns:
         return image
     blocks = image[: rows * step, : columns * step].reshape(rows, step, columns, step, 4)
-    found: Image = np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
-    return found
+    result: Image = np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
+    return result
 
 
 def _cut(faces: Indices, middles: Indices) -> Indices:

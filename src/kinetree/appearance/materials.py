@@ -48,8 +48,8 @@ class Materials:
 
     def __init__(self, robot: Model) -> None:
         self._source = robot.source
-        self._names = {(one.body, one.index): one.material for one in robot.extras.shapes if one.material}
-        self._files = {(one.body, one.shape): one for one in robot.extras.textures if one.file}
+        self._names = {(shape.body, shape.index): shape.material for shape in robot.extras.shapes if shape.material}
+        self._files = {(texture.body, texture.shape): texture for texture in robot.extras.textures if texture.file}
         self._assets: dict[tuple[str, str], Unused] = {}
         for section in robot.extras.unused:
             for one in section.children if section.tag == "asset" else ():
@@ -72,12 +72,12 @@ class Materials:
                 self._known[name] = self._of_material(name) if file is None else self._of_file(file)
             except KinetreeError as error:
                 self._known[name] = f"it is drawn without its texture: {error}"
-        found = self._known[name]
-        if found is None:
+        image = self._known[name]
+        if image is None:
             return surface, ()
-        if isinstance(found, str):
-            return surface, (found,)
-        return _with_texture(surface, found, shape), ()
+        if isinstance(image, str):
+            return surface, (image,)
+        return _with_texture(surface, image, shape), ()
 
     def _of_material(self, name: str) -> Texture | None:
         """The texture of a material in an MJCF file, if it has one."""
@@ -85,7 +85,7 @@ class Materials:
 
         material = self._assets.get(("material", name))
         properties = {} if material is None else dict(material.attributes)
-        layers = [dict(one.attributes) for one in material.children] if material is not None else []
+        layers = [dict(child.attributes) for child in material.children] if material is not None else []
         shown = next((one for one in layers if one.get("role") in _COLORED), properties)
         texture = self._assets.get(("texture", shown.get("texture", "")))
         given = {} if texture is None else dict(texture.attributes)
@@ -131,8 +131,8 @@ def _built(kind: str, first: tuple[float, ...], second: tuple[float, ...]) -> Im
         share = np.repeat((steps / (len(steps) - 1))[:, None], len(steps), axis=1)
     else:
         share = np.zeros((len(steps), len(steps)))
-    found: Image = np.rint(a + share[..., None] * (b - a)).astype(np.uint8)
-    return found
+    image: Image = np.rint(a + share[..., None] * (b - a)).astype(np.uint8)
+    return image
 
 
 def _with_texture(surface: Surface, texture: Texture, shape: Geometry) -> Surface:

@@ -51,8 +51,8 @@ def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool 
     digest.update(data)
     key, cache = digest.digest(), user_cache()
     kept = None if cache is None else cache.read(key, "mesh")
-    if kept is not None and Companions(path).are(found := from_bytes(kept)):
-        return found
+    if kept is not None and Companions(path).are(mesh := from_bytes(kept)):
+        return mesh
     companions = Companions(path)
     companion = _nothing if as_mujoco else companions.content
     pieces = read_pieces(kind, path, data, companion, first_only=as_mujoco)
@@ -96,9 +96,9 @@ class Companions:
         plain = unquote(name.strip()).replace("\\", "/")
         data = None
         for address in (plain, plain.rpartition("/")[2]):
-            found = self._finder.find(address) if address else None
-            if found is not None:
-                data = content(found, MOST_BESIDE)
+            path = self._finder.find(address) if address else None
+            if path is not None:
+                data = content(path, MOST_BESIDE)
                 break
         self.hashes[name] = "" if data is None else hashlib.sha256(data).hexdigest()
         return data

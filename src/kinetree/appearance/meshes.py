@@ -112,13 +112,13 @@ def hull_surface(shapes: Shapes, one: Seen, color: Color) -> tuple[Surface, NDAr
         ModelError: if collisions cannot use the mesh.
         MissingPackageError: if SciPy is not installed.
     """
-    found = shapes.placed(one.body.name, one.index, one.shape)
-    if not isinstance(found.shape, Hull):
-        raise ModelError(f"collisions see it as a {found.shape.kind}, not as a hull")
-    points = np.array(found.shape.vertices)
+    placed = shapes.placed(one.body.name, one.index, one.shape)
+    if not isinstance(placed.shape, Hull):
+        raise ModelError(f"collisions see it as a {placed.shape.kind}, not as a hull")
+    points = np.array(placed.shape.vertices)
     faces = convex_hull(one.name, points, -1)
     source, faces, normals = creased(points, faces, welded(points)[1])
-    return colored(points[source], faces, normals, color), found.placement.matrix
+    return colored(points[source], faces, normals, color), placed.placement.matrix
 
 
 def height_field(shape: Geometry, asset: Mapping[str, str], color: Color) -> Surface:

@@ -22,8 +22,8 @@ Indices = NDArray[np.int64]
 def face_normals(vertices: NDArray[Any], faces: NDArray[Any]) -> Floats:
     """(m, 3), as long as twice the area of each."""
     a, b, c = (vertices[faces[:, k]].astype(np.float64) for k in range(3))
-    found: Floats = np.cross(b - a, c - a)
-    return found
+    normals: Floats = np.cross(b - a, c - a)
+    return normals
 
 
 def creased(vertices: NDArray[Any], faces: NDArray[Any], welds: Indices) -> tuple[Indices, Indices, Floats]:
@@ -79,5 +79,5 @@ def unit(vectors: Floats, otherwise: Floats | None = None) -> Floats:
     """The vectors (n, 3) at length 1; one of zeros becomes the vertical, or the vector in its row of `otherwise`."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     usual = np.array([0.0, 0.0, 1.0]) if otherwise is None else otherwise
-    found: Floats = np.where(lengths > 1e-30, vectors / np.where(lengths > 1e-30, lengths, 1.0), usual)
-    return found
+    result: Floats = np.where(lengths > 1e-30, vectors / np.where(lengths > 1e-30, lengths, 1.0), usual)
+    return result

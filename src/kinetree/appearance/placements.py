@@ -49,8 +49,8 @@ def placements_of(
     place = {name: k for k, name in enumerate(robot.bodies)}
     rows = [place[part.body] for part in looks.parts]
     own = np.array([part.placement for part in looks.parts]).reshape(-1, 4, 4)
-    found: Floats = bodies[..., rows, :, :] @ own
-    return found
+    placements: Floats = bodies[..., rows, :, :] @ own
+    return placements
 
 
 def bounds_of(looks: Looks, placements: Floats) -> tuple[Floats, Floats]:
@@ -73,8 +73,8 @@ def bounds_of(looks: Looks, placements: Floats) -> tuple[Floats, Floats]:
         corners = _corners(looks.parts[k].surface.vertices)
         if not len(corners):
             continue
-        found = placements[:, k, :3, :3] @ corners.T + placements[:, k, :3, 3:]
-        low, high = np.minimum(low, found.min(axis=(0, 2))), np.maximum(high, found.max(axis=(0, 2)))
+        corners_there = placements[:, k, :3, :3] @ corners.T + placements[:, k, :3, 3:]
+        low, high = np.minimum(low, corners_there.min(axis=(0, 2))), np.maximum(high, corners_there.max(axis=(0, 2)))
     return (low, high) if np.isfinite(low).all() else (np.zeros(3), np.zeros(3))
 
 

@@ -85,14 +85,14 @@ def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     for role in roles:
         if role not in known:
             known[role] = _looks(robot, role)
-    found = [known[role] for role in dict.fromkeys(roles)]
-    if len(found) == 1:
-        return found[0]
+    of_roles = [known[role] for role in dict.fromkeys(roles)]
+    if len(of_roles) == 1:
+        return of_roles[0]
     parts: dict[str, Part] = {}
-    for part in (part for looks in found for part in looks.parts):
+    for part in (part for looks in of_roles for part in looks.parts):
         name = f"{part.name} ({part.role})" if part.name in parts else part.name
         parts[name] = replace(part, name=name)
-    return Looks(tuple(parts.values()), tuple(dict.fromkeys(one for looks in found for one in looks.unseen)))
+    return Looks(tuple(parts.values()), tuple(dict.fromkeys(one for looks in of_roles for one in looks.unseen)))
 
 
 _known: ByIdentity[dict[str, Looks]] = ByIdentity()
@@ -107,16 +107,16 @@ def _looks(robot: Model, role: Role) -> Looks:
     scenery = [one for one in wanted if one.is_scenery]
     if len(scenery) == len(wanted):
         wanted += [one for one in touching(robot) if not one.is_scenery]
-    found = _drawn(robot, wanted, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
+    looks = _drawn(robot, wanted, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
     if names := skins(robot):
         remarks = (Unseen(name or "skin", _SKIN) for name in names)
-        found = replace(found, unseen=(*found.unseen, *remarks))
-    drawn = {part.name for part in found.parts}
+        looks = replace(looks, unseen=(*looks.unseen, *remarks))
+    drawn = {part.name for part in looks.parts}
     if not drawn or (robot.nv and drawn <= {one.name for one in scenery}):
-        return replace(found, parts=(*found.parts, *stand_ins(robot)))
-    bodies = {part.body for part in found.parts}
+        return replace(looks, parts=(*looks.parts, *stand_ins(robot)))
+    bodies = {part.body for part in looks.parts}
     lost = {one.body.name for one in wanted} - bodies
-    return replace(found, parts=(*found.parts, *(part for part in stand_ins(robot) if part.body in lost)))
+    return replace(looks, parts=(*looks.parts, *(part for part in stand_ins(robot) if part.body in lost)))
 
 
 def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Body], Color]) -> Looks:
@@ -127,12 +127,12 @@ def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Bo
         is_ground = not one.body.slot and one.shape.shape in ("plane", "heightfield")
         color = GROUND if is_ground and one.shape.color is None else usual(one.body)
         try:
-            found = (shapes.touching if role == "collision" else shapes.drawn)(one, color)
+            look = (shapes.touching if role == "collision" else shapes.drawn)(one, color)
         except KinetreeError as error:
             unseen.append(Unseen(one.name, str(error)))
             continue
-        unseen += (Unseen(one.name, remark) for remark in found.remarks)
-        parts.append(Part(one.name, one.body.name, role, found.placement, found.surface, is_ground))
+        unseen += (Unseen(one.name, remark) for remark in look.remarks)
+        parts.append(Part(one.name, one.body.name, role, look.placement, look.surface, is_ground))
     return Looks(tuple(parts), tuple(unseen))
 
 

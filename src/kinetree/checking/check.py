@@ -202,11 +202,11 @@ def check(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         robot = collect(path, problems, kinds=kinds, gravity=gravity, **settings)
-    found = list(problems.found)
+    everything = list(problems.found)
     if problems.parts is not None:
-        found += _suspicious(problems, robot)
+        everything += _suspicious(problems, robot)
     file = str(path)
-    placed = (each if each.file else each._replace(file=file) for each in found)
+    placed = (each if each.file else each._replace(file=file) for each in everything)
     return Report.of(file, list(dict.fromkeys(placed)), "" if robot is None else robot.name, problems.left_out)
 
 

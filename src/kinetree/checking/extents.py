@@ -53,15 +53,15 @@ def extents(parts: Parts) -> dict[str, Extent]:
     for joint in parts.joints:
         if joint.parent in carried:
             carried[joint.parent].append(_floats(joint.placement.r.components()))
-    found = {}
+    result = {}
     for link in parts.links:
         corners = [shape_corners(shape) for shape in link.geometry if shape.shape not in ("plane", "heightfield")]
         known = [box for box in corners if box is not None]
         points = np.concatenate([np.array(carried[link.name]), *known])
         with np.errstate(invalid="ignore"):
             is_known = bool(corners) and len(known) == len(corners) and bool(np.isfinite(points).all())
-            found[link.name] = Extent(points.min(axis=0), points.max(axis=0), is_known)
-    return found
+            result[link.name] = Extent(points.min(axis=0), points.max(axis=0), is_known)
+    return result
 
 
 def shape_corners(shape: Geometry) -> Floats | None:

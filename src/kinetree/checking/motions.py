@@ -61,16 +61,16 @@ def _dependent(robot: Model) -> Iterator[tuple[str, ...]]:
     carried = Counter(tree.parent[1:])
     rng = np.random.default_rng(0)
     motions = {i: [generic_motion(joint.kind, rng) for _ in range(_TRIES)] for i, joint in joints.items()}
-    found: set[int] = set()
+    dependent: set[int] = set()
     for i in sorted(motions):
         chain = [i]
         while len(chain) < _LONGEST:
             carrier = tree.parent[chain[0]]
-            if carrier not in motions or carried[carrier] > 1 or carrier in found:
+            if carrier not in motions or carried[carrier] > 1 or carrier in dependent:
                 break
             chain.insert(0, carrier)
             if all(_is_dependent([motions[k][n] for k in chain], [tree.X_T[k] for k in chain]) for n in range(_TRIES)):
-                found.add(i)
+                dependent.add(i)
                 yield tuple(joints[k].name for k in chain)
                 break
 

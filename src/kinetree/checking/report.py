@@ -54,7 +54,7 @@ class Report:
     @property
     def summary(self) -> str:
         """The numbers of problems in words."""
-        counts = Counter(str(found.severity) for found in self.problems)
+        counts = Counter(str(problem.severity) for problem in self.problems)
         counted = [f"{n} {word}{'s' if n > 1 else ''}" for word in _RANKS if (n := counts[word])]
         more = f", and {self.left_out} more problems that are not listed" if self.left_out else ""
         return (", ".join(counted) or "no problems") + more
@@ -65,7 +65,7 @@ class Report:
             "file": self.file,
             "robot": self.robot or None,
             "ok": self.ok,
-            "problems": [found._asdict() for found in self.problems],
+            "problems": [problem._asdict() for problem in self.problems],
             "left_out": self.left_out,
         }
 
@@ -73,7 +73,7 @@ class Report:
         return f"<Report {self.file!r}: {self.summary}>"
 
     def __str__(self) -> str:
-        blocks = [f"{self.file}: {self.summary}", *("\n".join(self.lines(found)) for found in self.problems)]
+        blocks = [f"{self.file}: {self.summary}", *("\n".join(self.lines(problem)) for problem in self.problems)]
         return visible("\n\n".join(blocks))
 
     def lines(self, found: Problem) -> list[str]:
@@ -91,4 +91,4 @@ class Report:
         return lines
 
     def _of(self, severity: str) -> tuple[Problem, ...]:
-        return tuple(found for found in self.problems if found.severity == severity)
+        return tuple(problem for problem in self.problems if problem.severity == severity)

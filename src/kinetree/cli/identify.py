@@ -82,15 +82,15 @@ def identify(
 
 
 def _document(result: Identification) -> dict[str, Any]:
-    found = result.estimate
+    estimate = result.estimate
     columns = {
-        "name": found.names, "least_squares": found.values, "deviation": found.deviations,
+        "name": estimate.names, "least_squares": estimate.values, "deviation": estimate.deviations,
         "in_the_robot": result.consistent.values,
     }  # fmt: skip
     parameters = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return {
-        "robot": result.robot.name, "rows": found.rows, "condition": found.condition, "parameters": parameters,
-        "v_names": result.robot.v_names, "torque_noise": found.torque_noise, "torque_errors": result.validation,
+        "robot": result.robot.name, "rows": estimate.rows, "condition": estimate.condition, "parameters": parameters,
+        "v_names": result.robot.v_names, "torque_noise": estimate.torque_noise, "torque_errors": result.validation,
         "is_validated": result.is_validated, "held_bodies": result.consistent.held, "warnings": result.warnings,
     }  # fmt: skip
 

@@ -64,7 +64,7 @@ class _Showing(RenderHook):
     """Makes all that a console prints visible."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        return [_Shown(one) for one in renderables]
+        return [_Shown(renderable) for renderable in renderables]
 
 
 class _Console(Console):

@@ -259,7 +259,7 @@ def _run(
             return _warned(robot, integrator=integrator, contact=contact, **settings)
         try:
             motion = _warned(robot, integrator="rk4", **settings)
-            stiff = [str(one) for one in motion.diverged.values() if one.cause == "friction"]
+            stiff = [str(divergence) for divergence in motion.diverged.values() if divergence.cause == "friction"]
         except StiffFrictionError as error:
             motion, stiff = None, [str(error).partition(";")[0]]
         if motion is not None and not stiff:

@@ -179,7 +179,7 @@ def _floating(robot: Model) -> Iterator[slice]:
 
 def _keyframe_state(robot: Model, name: str) -> tuple[Array, Array]:
     """q and v of a keyframe. Raises a usage error if the robot has none of this name."""
-    named = {one.name: one for one in robot.extras.keyframes if one.name}
+    named = {keyframe.name: keyframe for keyframe in robot.extras.keyframes if keyframe.name}
     if not named:
         raise typer.BadParameter(f"{robot.name!r} has no keyframes with a name", param_hint="--keyframe")
     if name not in named:

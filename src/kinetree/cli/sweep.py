@@ -52,8 +52,8 @@ def sweep(
             raise
     seconds = time.perf_counter() - begin
     if as_json:
-        found = {"path": result.path, "samples": result.samples, "done": result.done, "failures": result.failures}
-        print_json({**found, "seconds": seconds})
+        summary = {"path": result.path, "samples": result.samples, "done": result.done, "failures": result.failures}
+        print_json({**summary, "seconds": seconds})
     elif not quiet:
         print_lines(repr(result).strip("<>"), f"{seconds:.3g} s; wrote {result.path}")
     if failed := result.failures:

@@ -84,11 +84,11 @@ class Exchange:
 
 def exchange_functions(of: type) -> Functions | None:
     """The functions of a type of tensors; None if it has none that are known here."""
-    found = getattr(of, _ATTRIBUTE, None)
-    if found is None:
+    capsule = getattr(of, _ATTRIBUTE, None)
+    if capsule is None:
         return None
     prototype = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)
-    address = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))(found, _CAPSULE)
+    address = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, _CAPSULE)
     functions = Functions.from_address(address)
     is_known = functions.major == _OLDEST[0] and functions.minor >= _OLDEST[1]
     has_all = functions.read and functions.allocate and functions.wrap

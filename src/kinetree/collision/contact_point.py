@@ -131,11 +131,11 @@ def points_unless(idle: Scalar, count: int, make: Callable[[], Sequence[ContactP
     """`count` points, or `FAR` ones where `idle` is not zero: compiled programs do not make them there."""
 
     def numbers() -> list[Scalar]:
-        found: list[Scalar] = []
+        values: list[Scalar] = []
         for point in make():
             axes = (point.position, point.normal, point.tangent)
-            found += [point.distance, *(x for axis in axes for x in axis.components())]
-        return found
+            values += [point.distance, *(x for axis in axes for x in axis.components())]
+        return values
 
     flat = iter(otherwise(idle, _NOWHERE * count, numbers))
     points = []

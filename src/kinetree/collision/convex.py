@@ -446,9 +446,9 @@ def _crossing(
         new = (*product.components(), way, squared)
         return [select(shorter, x, y) for x, y in zip(new, numbers, strict=True)]
 
-    *found, h, squared = over_table(pair.b.edges or (), [0.0, 0.0, 0.0, start[3], 1.0], cross, pair.center.x)
+    *normal, h, squared = over_table(pair.b.edges or (), [0.0, 0.0, 0.0, start[3], 1.0], cross, pair.center.x)
     length = 1.0 / sqrt(squared)
-    numbers = [*(pair.R @ (Vec3(*found) * length)).components(), h * length]
+    numbers = [*(pair.R @ (Vec3(*normal) * length)).components(), h * length]
     return [select(less(numbers[3], start[3]), x, y) for x, y in zip(numbers, start, strict=True)]
 
 

@@ -215,8 +215,8 @@ def _first_triangle(boxed: _Boxed, p: Vec3, d: Vec3) -> Scalar:
             idle = passes(box, best[0])
 
             def inside(before: Sequence[Scalar]) -> Sequence[Scalar]:
-                found = search(level + 1, (k * boxed.branches[level], boxed.branches[level]), before)
-                return [select(idle, x, y) for x, y in zip(before, found, strict=True)]
+                nearer = search(level + 1, (k * boxed.branches[level], boxed.branches[level]), before)
+                return [select(idle, x, y) for x, y in zip(before, nearer, strict=True)]
 
             return unless(idle, best, inside)
 
@@ -257,8 +257,8 @@ def _boxed(shape: Mesh | HeightField) -> _Boxed:
 
 def _normals(corners: Floats) -> Floats:
     """Products of two edges of each triangle."""
-    found: Floats = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return found
+    normals: Floats = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return normals
 
 
 def _by_place(centers: Floats, places: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:

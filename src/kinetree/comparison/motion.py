@@ -58,9 +58,9 @@ def _states(pair: Pair, driver: OwnSide, samples: int, seed: int) -> list[_Both]
     for name in common:
         is_common[own_rows[name]] = True
     columns = np.flatnonzero(~G[~is_common].any(axis=0) & G[is_common].any(axis=0))
-    mine, others = G[is_common][:, columns], _rows(other, common)
-    P = np.linalg.lstsq(others, mine)[0] if others.size else np.zeros((others.shape[1], len(columns)))
-    if not np.allclose(others @ P, mine, rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(mine).max(initial=0.0)))):
+    ours, others = G[is_common][:, columns], _rows(other, common)
+    P = np.linalg.lstsq(others, ours)[0] if others.size else np.zeros((others.shape[1], len(columns)))
+    if not np.allclose(others @ P, ours, rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(ours).max(initial=0.0)))):
         names = [name for name in common if other.joints[name].follows != driver.joints[name].follows]
         raise UnfollowableError(
             f"{', '.join(map(repr, names))} follow other joints, or in another way, in {other.title}"
@@ -82,16 +82,16 @@ def _states(pair: Pair, driver: OwnSide, samples: int, seed: int) -> list[_Both]
 def _both(
     pair: Pair, driver: OwnSide, other: Side, common: list[str], columns: Any, P: Any, q: Array, v: Array
 ) -> _Both:
-    mine = driver.own_state(q, v)
+    ours = driver.own_state(q, v)
     qs, vs = driver.joint_coordinates(q, v)
     state = {name: qs[name] for name in common}, {name: vs[name] for name in common}
     theirs = other.state(driver.kinds, *state)
-    M = mine.mass_matrix[np.ix_(columns, columns)], mine.bias_forces[columns], mine.gravity_forces[columns]
+    M = ours.mass_matrix[np.ix_(columns, columns)], ours.bias_forces[columns], ours.gravity_forces[columns]
     N = P.T @ theirs.mass_matrix @ P, P.T @ theirs.bias_forces, P.T @ theirs.gravity_forces
     names = [driver.robot.v_names[k] for k in columns]
     if driver is pair.ours:
-        return _Both(q, names, mine, theirs, M, N)
-    return _Both(q, names, theirs, mine, N, M)
+        return _Both(q, names, ours, theirs, M, N)
+    return _Both(q, names, theirs, ours, N, M)
 
 
 def _rows(side: Side, joints: list[str]) -> Array:

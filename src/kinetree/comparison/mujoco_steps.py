@@ -141,7 +141,7 @@ def _with_exclusions(robot: Model) -> Model:
     """The robot, whose file need not say which bodies are neighbours, with all pairs excluded that touch nothing."""
     touching = {frozenset((touch.first.body, touch.second.body)) for touch in soft_of(robot).touches}
     shaped = [body.name for body in robot.bodies.values() if body.geometry]
-    excluded = {frozenset((one.body1, one.body2)) for one in robot.extras.contact_exclusions}
+    excluded = {frozenset((exclusion.body1, exclusion.body2)) for exclusion in robot.extras.contact_exclusions}
     more = [
         ContactExclusion(a, b)
         for a, b in combinations(shaped, 2)

@@ -63,18 +63,18 @@ def bound(
         return [*given]
     if len(given) > len(names):
         raise DTypeError(f"{function} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
-    found = dict(zip(names, given, strict=False))
+    by_name = dict(zip(names, given, strict=False))
     for name, x in named.items():
         if name not in names:
             raise DTypeError(f"{function} has no argument {name!r:.60}: {nearest_names(name, names)}")
-        if name in found:
+        if name in by_name:
             raise DTypeError(f"{function}: {name} is given twice, by position and by name")
-        found[name] = x
-    if len(found) < len(names):
-        found = {**defaults(), **found}
-    if missing := [name for name in names if name not in found]:
+        by_name[name] = x
+    if len(by_name) < len(names):
+        by_name = {**defaults(), **by_name}
+    if missing := [name for name in names if name not in by_name]:
         raise DTypeError(f"{function} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
-    return [found[name] for name in names]
+    return [by_name[name] for name in names]
 
 
 class Arguments:

@@ -179,12 +179,12 @@ def _names(argument: str, what: str, given: Any, is_one: Callable[[object], bool
     if isinstance(given, str):
         raise OptionError(f"{argument} must be a list of {what}, such as [{given!r}], not one name")
     try:
-        found = tuple(given)
+        names = tuple(given)
     except TypeError:
-        found = (None,)
-    if not all(map(is_one, found)):
+        names = (None,)
+    if not all(map(is_one, names)):
         raise OptionError(f"{argument} must be a list of {what}, not {given!r:.60}")
-    return found
+    return names
 
 
 def dtype_name(dtype: Any) -> str:

@@ -336,8 +336,8 @@ class CompiledFunction:
         expected.check_quaternions(arrays)
         assert self._kernels.bare is not None
         samples = [x.reshape(x.shape[x.ndim - n :]) for x, n in zip(arrays, expected.ranks, strict=True)]
-        found: Array = self._kernels.bare(*(np.asarray(x, order="C") for x in samples))
-        result = found.reshape(*shape, *expected.core)
+        flat: Array = self._kernels.bare(*(np.asarray(x, order="C") for x in samples))
+        result = flat.reshape(*shape, *expected.core)
         if self._singular:
             self._is_answered(expected, arrays, result)
         if out is None:

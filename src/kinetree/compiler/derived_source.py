@@ -242,12 +242,12 @@ class Derivation:
         program = expr.reverse_derivative(base, [self._number(name) for name in wrt])
 
         def one_sample(*own: list[Scalar]) -> list[Scalar]:
-            found: list[list[Scalar]] = [[] for _ in wrt]
+            matrices: list[list[Scalar]] = [[] for _ in wrt]
             for k in range(rows):
                 _, *gradients = expr.replay(program, *own, [float(j == k) for j in range(rows)])
-                for matrix, name, bar in zip(found, wrt, gradients, strict=True):
+                for matrix, name, bar in zip(matrices, wrt, gradients, strict=True):
                     matrix += self._pulled_back(name, own, bar)
-            return [x for matrix in found for x in matrix]
+            return [x for matrix in matrices for x in matrix]
 
         return one_sample
 

@@ -33,12 +33,12 @@ def framework_among(arguments: Sequence[Any]) -> str | None:
 
     Raises `DTypeError` for arrays of two frameworks. Labelled arrays may hold arrays of Dask, so these two go together.
     """
-    found = {name for x in arguments if type(x) is not np.ndarray and (name := framework_of(x)) is not None}
-    if found == {"dask", "xarray"}:
+    names = {name for x in arguments if type(x) is not np.ndarray and (name := framework_of(x)) is not None}
+    if names == {"dask", "xarray"}:
         return "xarray"
-    if len(found) > 1:
-        raise DTypeError(f"one call has arrays of {' and of '.join(sorted(found))}: give those of one framework alone")
-    return found.pop() if found else None
+    if len(names) > 1:
+        raise DTypeError(f"one call has arrays of {' and of '.join(sorted(names))}: give those of one framework alone")
+    return names.pop() if names else None
 
 
 def answered_abroad(framework: str, compiled: Any, arguments: Sequence[Any], out: Any, threads: int | None) -> Any:

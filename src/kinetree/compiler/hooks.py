@@ -89,8 +89,8 @@ def on_device(device: object, compiled: Any, numbers: Sequence[Array] = ()) -> D
         OptionError: unknown kind of device.
         DeviceError: this machine has none.
     """
-    found = re.fullmatch(r"([a-z]+)(?::([0-9]{1,3}))?", device) if isinstance(device, str) else None
-    if found is None or found[1] not in _makers:
+    match = re.fullmatch(r"([a-z]+)(?::([0-9]{1,3}))?", device) if isinstance(device, str) else None
+    if match is None or match[1] not in _makers:
         known = ", ".join(f'"{kind}"' for kind in (HERE, *_makers))
         raise OptionError(f'device must be {known} or, for the second of several, such as "cuda:1", not {device!r:.60}')
-    return _makers[found[1]](int(found[2] or 0), compiled, numbers)
+    return _makers[match[1]](int(match[2] or 0), compiled, numbers)

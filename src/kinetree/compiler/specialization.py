@@ -187,8 +187,8 @@ class Specialization:
     def alternatives(self) -> list[tuple[int, Body]]:
         """The inputs that are numbers of objects, by number, and the bodies that these are."""
         first = len(self.inputs) - len(self.parameters)
-        found = [(first + k, body_of_alternatives(self.model, name)) for k, name in enumerate(self.parameters)]
-        return [(k, body) for k, body in found if body is not None]
+        bodies = [(first + k, body_of_alternatives(self.model, name)) for k, name in enumerate(self.parameters)]
+        return [(k, body) for k, body in bodies if body is not None]
 
     @property
     def divides_by_inertia(self) -> bool:

@@ -49,12 +49,12 @@ class Assets:
 def _place(robot: Model, one: AbsentShape) -> int | None:
     """The place of an absent shape in `Body.every_shape`; None if its object is not there."""
     body = robot.bodies[one.body]
-    found = [
+    places = [
         k
         for k, (which, _) in enumerate(body.every_shape)
         if body.alternatives[which:] and body.alternatives[which].name == one.alternative
     ]
-    return found[one.index] if one.index < len(found) else None
+    return places[one.index] if one.index < len(places) else None
 
 
 def numbers_of(text: str) -> tuple[float, ...]:

@@ -183,7 +183,7 @@ def _speed_of_sleep(sleep: float | bool | None, options: SimulationOptions, law:
 
 def _of_sleep(robot: Model, soft: SoftConstraints) -> list[str]:
     """Remarks about bodies that the file begins with asleep."""
-    names = [one.body for one in robot.extras.bodies if one.sleep == "init"]
+    names = [body.body for body in robot.extras.bodies if body.sleep == "init"]
     if soft.sleep is None or not names:
         return []
     return [f"{', '.join(map(repr, names))}: bodies are awake when a motion begins, whatever their file says"]
@@ -219,13 +219,13 @@ def _touches(
 
 def _weights_of_others(robot: Model, shapes: Sequence[Surface]) -> dict[tuple[str, int | None], InverseWeights]:
     """The inverse inertias of robots in which a body is another one of its alternatives, where these differ."""
-    others = dict.fromkeys((one.body, one.alternative) for one in shapes if one.alternative is not None)
-    found: dict[tuple[str, int | None], InverseWeights] = {}
+    others = dict.fromkeys((shape.body, shape.alternative) for shape in shapes if shape.alternative is not None)
+    weights: dict[tuple[str, int | None], InverseWeights] = {}
     for name, k in others:
         body = robot.bodies[name]
         if k is not None and body.alternatives[k].inertia != body.inertia:
-            found[name, k] = InverseWeights(robot.with_present(name, k))
-    return found
+            weights[name, k] = InverseWeights(robot.with_present(name, k))
+    return weights
 
 
 def _possible(
@@ -241,7 +241,7 @@ def _possible(
         is_plain[:] = False
     free = _nearest_free(robot)
     mechanism = np.array([free[robot.bodies[one.body].slot] for one in pairs.shapes], np.int64)
-    names = [kind_of(one.geometry) for one in pairs.shapes]
+    names = [kind_of(shape.geometry) for shape in pairs.shapes]
     known = list(dict.fromkeys(names))
     kind = np.array([known.index(name) for name in names], np.int64)
     supported = np.array([is_supported(a, b) for a in known for b in known], bool).reshape(len(known), len(known))

@@ -195,10 +195,10 @@ class _Division:
         try:
             mesh, placement = surface_of(shape, self._assets.of(body, index, shape))
             vertices, faces = np.array(mesh.vertices), np.array(mesh.faces)
-            found = convex_parts(where, vertices, faces, *self._choice, corners=MOST_CORNERS)
+            parts = convex_parts(where, vertices, faces, *self._choice, corners=MOST_CORNERS)
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
-        for k, corners in enumerate(found):
+        for k, corners in enumerate(parts):
             asset = unused(f"{where}_{k}", self._taken)
             name = shape.name and (unused(f"{shape.name}_{k}", self._taken) if k else shape.name)
             self._taken |= {asset, name}

@@ -65,17 +65,17 @@ def touching_pairs(robot: Model, options: SimulationOptions) -> Pairs:
     i, j, number = np.array(own, np.int64).reshape(-1, 3).T
     codes = i * n + j
     may = rules.can_move(i, j)
-    found = [(i[may], j[may], number[may])]
+    groups = [(i[may], j[may], number[may])]
     count = 0
     for i, j in _that_agree(shapes):
         may = rules.allow(i, j)
         if len(codes):
             may &= ~np.isin(i * n + j, codes)
-        found.append((i[may], j[may], np.full(np.count_nonzero(may), -1)))
-        count += len(found[-1][0])
+        groups.append((i[may], j[may], np.full(np.count_nonzero(may), -1)))
+        count += len(groups[-1][0])
         if count > MOST_PAIRS:
             raise _too_many(robot, shapes, MOST_PAIRS)
-    i, j, number = map(np.concatenate, zip(*found, strict=True))
+    i, j, number = map(np.concatenate, zip(*groups, strict=True))
     swap = rules.rank[i] > rules.rank[j]
     first, second = np.where(swap, j, i), np.where(swap, i, j)
     body = rules.body
@@ -98,7 +98,7 @@ class _Rules:
             group, above = (ids.setdefault(x, len(ids)) for x in (groups.of(name), groups.above(name)))
             of_bodies[name] = group, above, numbers.get(groups.joined_to_root(name) or "", -1)
         places = [(one.place[0], _rank(one), robot.bodies[one.body].slot, *of_bodies[one.body]) for one in shapes]
-        flags = [(one.is_plain, one.geometry.shape in _GROUNDS, one.body in unchecked) for one in shapes]
+        flags = [(shape.is_plain, shape.geometry.shape in _GROUNDS, shape.body in unchecked) for shape in shapes]
 
         self.body: Ints
         """The place of each shape's body in `robot.bodies`."""
@@ -109,8 +109,8 @@ class _Rules:
         self._is_plain, self._is_ground, self._is_unchecked = np.array(flags, bool).reshape(-1, 3).T
         self._parents_too = not options.flags.filterparent
         self._bodies = len(numbers)
-        pairs = [(one.body1, one.body2, one.checked) for one in extras.collision_pairs]
-        pairs += [(one.body1, one.body2, False) for one in extras.contact_exclusions]
+        pairs = [(pair.body1, pair.body2, pair.checked) for pair in extras.collision_pairs]
+        pairs += [(exclusion.body1, exclusion.body2, False) for exclusion in extras.contact_exclusions]
         known = [(numbers[a], numbers[b], is_checked) for a, b, is_checked in pairs if a in numbers and b in numbers]
         codes = np.array([min(a, b) * self._bodies + max(a, b) for a, b, _ in known], np.int64)
         is_checked = np.array([one for _, _, one in known], bool)
@@ -259,7 +259,7 @@ def check_count(robot: Model, touches: Sequence[TouchSpec], of: SoftConstraints 
 
 
 def _too_many(robot: Model, shapes: Sequence[Surface], most: int) -> ModelError:
-    kinds = Counter(kind_of(one.geometry) for one in shapes)
+    kinds = Counter(kind_of(shape.geometry) for shape in shapes)
     counts = listed((f"{count:,} {kind}" for kind, count in kinds.most_common()), most=8)
     return ModelError(
         f"{robot.name!r} has more than {most:,} pairs of shapes that may touch, the limit; its shapes are "

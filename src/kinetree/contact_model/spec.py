@@ -150,9 +150,9 @@ class SoftConstraints:
     def called_for(self, model: Model, names: Iterable[str]) -> SoftConstraints:
         """The same with the parts that these parameters call for: pairs of all objects that a body may be, and dry
         friction of joints."""
-        found = [find(model, name.removesuffix(ROWS)) for name in names if name.removesuffix(ROWS).endswith(_CALLING)]
-        bodies = [one.owner.name for one in found if isinstance(one.owner, Body) and one.quantity == "alternative"]
-        joints = [one.owner for one in found if isinstance(one.owner, Joint) and one.quantity == "friction"]
+        given = [find(model, name.removesuffix(ROWS)) for name in names if name.removesuffix(ROWS).endswith(_CALLING)]
+        bodies = [one.owner.name for one in given if isinstance(one.owner, Body) and one.quantity == "alternative"]
+        joints = [one.owner for one in given if isinstance(one.owner, Joint) and one.quantity == "friction"]
         return self._with_absent(bodies)._with_frictions(model, joints)
 
     def _with_absent(self, bodies: Collection[str]) -> SoftConstraints:
@@ -165,7 +165,7 @@ class SoftConstraints:
         return replace(self, touches=(*self.touches, *compress(self.absent, may_be_there)), absent=rest)
 
     def _with_frictions(self, model: Model, joints: Sequence[Joint]) -> SoftConstraints:
-        own = {(one.joint, one.dof) for one in self.frictions}
+        own = {(friction.joint, friction.dof) for friction in self.frictions}
         missing = [(joint, k) for joint in joints for k in range(joint.kind.nv) if (joint.name, k) not in own]
         if not missing or self.friction_period is None:
             return self

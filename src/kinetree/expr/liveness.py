@@ -119,9 +119,9 @@ class Needs:
 
     def _stored(self, effect: LoopEffect | SwitchEffect) -> set[int]:
         """The arrays into which something inside stores."""
-        found: set[int] = set()
+        arrays: set[int] = set()
         if isinstance(effect, LoopEffect) and isinstance(effect.over, Append):
-            found.add(effect.over.array)
+            arrays.add(effect.over.array)
         for graph in effect.graphs if isinstance(effect, SwitchEffect) else (effect.graph,):
             if graph not in self._stores:
                 own = self._stores[graph] = set()
@@ -130,5 +130,5 @@ class Needs:
                         own.add(inner.array)
                     elif not isinstance(inner, CallEffect):
                         own |= self._stored(inner)
-            found |= self._stores[graph]
-        return found
+            arrays |= self._stores[graph]
+        return arrays

@@ -196,8 +196,8 @@ class Recorder:
         """The base, the scale and the table of values[base + term]."""
         if term.table is not None or base or term.scale != 1:  # itself looked up
             counters = range((len(values) - base - 1) // max(term.scale, 1) + 1)
-            found = counters if term.table is None else self.tables[term.table]
-            values, first = [values[max(0, base + term.scale * x)] for x in found], 0
+            rows = counters if term.table is None else self.tables[term.table]
+            values, first = [values[max(0, base + term.scale * x)] for x in rows], 0
         seen = values[first:]
         if not seen:  # the loop has no iterations
             return 0, 0, None
@@ -258,13 +258,13 @@ class Recorder:
         outer, idle, over = self.graph, self.checked(idle), Range(Index(0), Index(1))
         with self._block(over, keeps=True) as graph:
             made = [self.checked(x) for x in make()]
-            found = [k for k, x in enumerate(made) if isinstance(x, Symbol)]
-            inside = tuple(graph.new("carried") for _ in found)
-        results = tuple(outer.new("result") for _ in found)
-        start, following = tuple(values[k] for k in found), tuple(made[k] for k in found)
+            symbols = [k for k, x in enumerate(made) if isinstance(x, Symbol)]
+            inside = tuple(graph.new("carried") for _ in symbols)
+        results = tuple(outer.new("result") for _ in symbols)
+        start, following = tuple(values[k] for k in symbols), tuple(made[k] for k in symbols)
         outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results, None, idle))
         numbers: list[Scalar] = list(values)
-        for k, x in zip(found, results, strict=True):
+        for k, x in zip(symbols, results, strict=True):
             numbers[k] = x
         return numbers
 
@@ -279,8 +279,8 @@ class Recorder:
         over = self._checked_rounds(over)
         with self._block(over, keeps=unless is not None) as graph:
             inside = tuple(graph.new("carried") for _ in start)
-            found, until = step(self.counter, list(inside))
-            following = tuple(map(self.checked, found))
+            values, until = step(self.counter, list(inside))
+            following = tuple(map(self.checked, values))
             until = None if until is None else self.checked(until)
         if len(following) != len(inside):
             raise ValueError(f"{len(inside)} values are carried, but the step returned {len(following)}")

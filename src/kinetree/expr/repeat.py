@@ -54,8 +54,8 @@ def unless(
     recorder: Any = idle.graph.recorder
     if recorder is None:
         return step(state)
-    found: Sequence[Scalar] = recorder.unless(idle, state, step)
-    return found
+    result: Sequence[Scalar] = recorder.unless(idle, state, step)
+    return result
 
 
 def otherwise(idle: Scalar, values: Sequence[float], make: Callable[[], Sequence[Scalar]]) -> Sequence[Scalar]:
@@ -84,5 +84,5 @@ def _recorded(
     recorder: Any = symbol.graph.recorder
     if recorder is None:
         raise TypeError("a loop that ends early needs a trace with memory: trace it with a Recorder")
-    found: Sequence[Scalar] = recorder.repeat(count, state, step)
-    return found
+    result: Sequence[Scalar] = recorder.repeat(count, state, step)
+    return result

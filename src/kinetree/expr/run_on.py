@@ -67,8 +67,8 @@ class _Run:
             elif isinstance(s, Call):
                 flat = iter([_value(a, values) for a in s.args])
                 ports = [[next(flat) for _ in range(port.size)] for port in s.program.inputs]
-                found = [x for output in run_on(s.program, self.operations, *ports) for x in output]
-                values.update(zip(s.defines, found, strict=True))
+                results = [x for output in run_on(s.program, self.operations, *ports) for x in output]
+                values.update(zip(s.defines, results, strict=True))
             elif isinstance(s, Loop):
                 self.loop(s, values, counters)
             else:

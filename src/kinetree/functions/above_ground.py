@@ -136,22 +136,22 @@ def deepest_overlap(
 
 def _distances(touches: Sequence[TouchSpec], placed: Callable[[TouchingShape], Transform], count: int) -> Array:
     """The `_distance` of each pair of shapes in each configuration (…, N); pairs of the same kinds at once."""
-    found = np.empty((len(touches), count))
+    distances = np.empty((len(touches), count))
     alike: dict[tuple[str, str], list[int]] = {}
     for k, touch in enumerate(touches):
         a, b = touch.first.shape, touch.second.shape
         if isinstance(a, _ROUND_OR_FLAT) and isinstance(b, _ROUND_OR_FLAT) and not collision.has_loops(a.kind, b.kind):
             alike.setdefault((a.kind, b.kind), []).append(k)
         else:
-            found[k] = _distance(touch, placed(touch.first), placed(touch.second))
+            distances[k] = _distance(touch, placed(touch.first), placed(touch.second))
     for some in alike.values():
         (a, X_a), (b, X_b) = (
             (_shapes_of([side.shape for side in sides]), _placements_of([placed(side) for side in sides], count))
             for sides in zip(*((touches[k].first, touches[k].second) for k in some), strict=True)
         )
         points = collision.contacts(a, X_a, b, X_b, 0.0)
-        found[some] = np.min([np.broadcast_to(np.asarray(p.distance), (len(some), count)) for p in points], axis=0)
-    return found
+        distances[some] = np.min([np.broadcast_to(np.asarray(p.distance), (len(some), count)) for p in points], axis=0)
+    return distances
 
 
 def _shapes_of(shapes: Sequence[Any]) -> Any:
@@ -246,15 +246,15 @@ def _placed(robot: Model, q: Array) -> Callable[[TouchingShape], Transform]:
     """The placement of each shape, whose numbers are those of all configurations (N,); plain numbers if N is 1."""
     poses: Any = forward_kinematics(robot, q)
     numbers = poses[0].tolist() if len(q) == 1 else np.moveaxis(poses, 0, -1)
-    bodies, found = {}, dict[int, Transform]()
+    bodies, placements = {}, dict[int, Transform]()
     for k, name in enumerate(robot.bodies):
         x, y, z, r = (Vec3(*(numbers[k][i][j] for i in range(3))) for j in range(4))
         bodies[name] = Transform(Mat3(x, y, z), r)
 
     def placed(side: TouchingShape) -> Transform:
-        if id(side) not in found:  # a shape is in many pairs, which live as long as the robot's constraints
-            found[id(side)] = side.placement if side.body is None else side.placement @ bodies[side.body]
-        return found[id(side)]
+        if id(side) not in placements:  # a shape is in many pairs, which live as long as the robot's constraints
+            placements[id(side)] = side.placement if side.body is None else side.placement @ bodies[side.body]
+        return placements[id(side)]
 
     return placed
 
@@ -287,15 +287,15 @@ def _bound(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
 def _highest(field: HeightField, x: Array, y: Array, around: float) -> Array:
     """The greatest height of a field (N,) in the squares of cells around places."""
     heights = np.array(field.heights)
-    found = np.full(x.shape, -math.inf)
+    heights_there = np.full(x.shape, -math.inf)
     axes = [np.linspace(-half, half, n) for half, n in zip((field.half_y, field.half_x), heights.shape, strict=True)]
     for k in range(len(x)):
         rows, columns = (
             slice(max(int(np.searchsorted(axis, at - around)) - 1, 0), int(np.searchsorted(axis, at + around)) + 1)
             for axis, at in zip(axes, (y[k], x[k]), strict=True)
         )
-        found[k] = heights[rows, columns].max(initial=-math.inf)
-    return found
+        heights_there[k] = heights[rows, columns].max(initial=-math.inf)
+    return heights_there
 
 
 def _apart(X_a: Transform, X_b: Transform) -> Array:

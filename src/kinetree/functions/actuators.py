@@ -55,13 +55,13 @@ def actuators_of(model: Model) -> Actuation:
 
 def actuation_of_robot(model: Model) -> Actuation:
     """The actuators of a robot, which must have some."""
-    found = actuators_of(model)
-    if not found.actuators:
+    actuation = actuators_of(model)
+    if not actuation.actuators:
         raise OptionError(
             f"{model.name!r} has no actuators; those of an MJCF file are in robot.extras.actuators, and "
             "robot.with_motors() or robot.with_servos(kp, kd) gives them to any robot"
         )
-    return found
+    return actuation
 
 
 def timestep_option(model: Model, value: Any) -> Actuation:
@@ -124,7 +124,7 @@ def acting(
     tree, robot = model.tree, model.one_by_one
     view, dt = viewed(tree, q), actuation.timestep if step is None else step
     places = {k: place for place, k in enumerate(actuation.with_activation)}
-    reaches = [reach_of(view, robot, one.transmission) for one in actuation.actuators]
+    reaches = [reach_of(view, robot, actuator.transmission) for actuator in actuation.actuators]
     forces: list[Scalar] = []
     rates: list[Scalar] = []
     for k, (one, reach) in enumerate(zip(actuation.actuators, reaches, strict=True)):
@@ -173,8 +173,8 @@ def acting(
 def _actuator_forces(
     model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *, timestep: Actuation
 ) -> list[Scalar]:
-    found = acting(model, q, v, ctrl, act, timestep)
-    return [*found.forces, *model.tree.joined(found.pieces[1:], "nv"), *found.rates]
+    forces = acting(model, q, v, ctrl, act, timestep)
+    return [*forces.forces, *model.tree.joined(forces.pieces[1:], "nv"), *forces.rates]
 
 
 def carried_weights(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
@@ -182,13 +182,13 @@ def carried_weights(model: Form, q: Slots, carried: GravityCompensation) -> list
     from kinetree.algorithms.gravity_compensation import CarriedMass
 
     robot = model.one_by_one
-    found: dict[int, CarriedMass] = {}
+    masses: dict[int, CarriedMass] = {}
     for name, part in carried.bodies:
         body = robot.bodies[name]
-        m, old = body.inertia.mass * part, found.get(body.slot, CarriedMass(0.0, Vec3.zero()))
+        m, old = body.inertia.mass * part, masses.get(body.slot, CarriedMass(0.0, Vec3.zero()))
         h = body.placement.E.T @ (body.inertia.h * part) + body.placement.r * m
-        found[body.slot] = CarriedMass(old.mass + m, old.first_moment + h)
-    return [(), *algorithms.gravity_compensation(model.tree, q, found)]
+        masses[body.slot] = CarriedMass(old.mass + m, old.first_moment + h)
+    return [(), *algorithms.gravity_compensation(model.tree, q, masses)]
 
 
 def _gravity_compensation(model: Form, q: Slots, *, part: tuple[str, GravityCompensation]) -> list[Scalar]:

@@ -71,13 +71,13 @@ def _joints(
     _need_coordinates_of_their_own(model, "articulated_joints")
     tree = model.tree
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
-    found = algorithms.articulated_bias(tree, q, v, acting, f_ext)
+    bodies = algorithms.articulated_bias(tree, q, v, acting, f_ext)
     frames = moved_frames(model)
     rows = tree.rows(7 + model.one_by_one.nv)
     for i, _ in tree.outward:
-        local = found.U[i].taken_back(frames[i].inverse)
-        D = found.S[i].inertia(found.S[i].carried_by(found.IA[i]), tree.armature[i])
-        rows[i, 0] = [(*U.linear_first(), u) for U, u in zip(local.columns, found.u[i], strict=True)]
+        local = bodies.U[i].taken_back(frames[i].inverse)
+        D = bodies.S[i].inertia(bodies.S[i].carried_by(bodies.IA[i]), tree.armature[i])
+        rows[i, 0] = [(*U.linear_first(), u) for U, u in zip(local.columns, bodies.u[i], strict=True)]
         rows[i, 7 + first_dof(model, i)] = D
     return rows.flat()
 

@@ -35,12 +35,12 @@ def _motions(
     model: Form, q: Slots, v: Slots, qdd: Slots, *, frames: Names, expressed_in: str, kind: str, about: str
 ) -> list[Scalar]:
     X_0 = algorithms.placements(model.tree, q)
-    found = algorithms.motions(model.tree, q, v, qdd, Motion.zero())
+    motions = algorithms.motions(model.tree, q, v, qdd, Motion.zero())
     rows = frame_rows(model, frames)
     for k, frame in numbered_frames(model, frames, about):
         X = frame.placement @ X_0[frame.slot]
-        velocity = express(frame.placement @ found.v[frame.slot], X, expressed_in)
-        a = express(frame.placement @ found.a[frame.slot], X, expressed_in)
+        velocity = express(frame.placement @ motions.v[frame.slot], X, expressed_in)
+        a = express(frame.placement @ motions.a[frame.slot], X, expressed_in)
         if kind == "classical":
             a = classical(a, velocity)
         rows[k] = (*X.homogeneous(), *velocity.linear_first(), *a.linear_first())

@@ -27,8 +27,8 @@ class Chosen:
     def of(self, x: NDArray[Any], core: int | None = None) -> NDArray[Any]:
         """Their parts (m, …) of an array with the axes of the batch; or with `core` axes of its own after others."""
         rest = x.shape[len(self.shape) :] if core is None else x.shape[x.ndim - core :]
-        found: NDArray[Any] = np.broadcast_to(x, (*self.shape, *rest))[self.where]
-        return found
+        result: NDArray[Any] = np.broadcast_to(x, (*self.shape, *rest))[self.where]
+        return result
 
     def put(self, x: NDArray[Any], values: NDArray[Any]) -> None:
         """Set their parts (m, …) of an array with the axes of the batch."""

@@ -62,8 +62,8 @@ class ClosedLoop:
         self.name: str = controller.name
         self._arguments, self._defaults, self._setting = controller.arguments, controller.defaults, setting
         self._output, self._of_motion = setting.output, setting.motion(robot)
-        found = controller.traced(setting.dtype).results
-        outputs = {leaf.name: leaf for leaf in found.leaves}
+        results = controller.traced(setting.dtype).results
+        outputs = {leaf.name: leaf for leaf in results.leaves}
         self._is_bare = list(outputs) == [""]
         sources = {step(dict, name): name for _, name in setting.sources}
         names = (
@@ -184,13 +184,13 @@ class ClosedLoop:
             if key not in self.state:
                 known = ", ".join(self.state) or "none: no result of it is named as an argument"
                 raise NameNotFoundError(f"the controller {self.name!r} has no state {key!r:.60}; it has {known}")
-        found: dict[str, Array] = {}
+        state: dict[str, Array] = {}
         for part in self._kept:
             if part.name in self._of_start:
                 continue
             x = given.get(part.name, self._defaults.get(part.name))
             if x is None:
-                found[part.name] = np.zeros(part.shape, dtype)
+                state[part.name] = np.zeros(part.shape, dtype)
                 continue
             wanted = sample_shape(part.shape)
             if part.name in self._arguments:
@@ -203,8 +203,8 @@ class ClosedLoop:
                 )
             if part.name in self._arguments:
                 self._arguments[part.name].refuse_zero_quaternions(part.name, array)
-            found[part.name] = array
-        return found
+            state[part.name] = array
+        return state
 
     def _step(self, robot: Model, controller: Program, given: Mapping[str, Any]) -> Any:
         """One step, on symbols: the next state and the recorded values, as one row."""
@@ -268,7 +268,7 @@ class ClosedLoop:
         method = algorithms.INTEGRATORS[setting.integrator]
         evaluate: Callable[..., Any] = HELD_STAGES.evaluation if setting.constraints else evaluation
         past: list[Any] = []
-        found: list[StageParts] = []
+        stages: list[StageParts] = []
         for k in range(method.stages):
             if k:
                 at = stage_state(k)(robot, dt[None], *past, integrator=setting.integrator)
@@ -278,8 +278,8 @@ class ClosedLoop:
                 again = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)
                 tau, options = again["tau"], {**options, "f_ext": self._acting(given, again) or None}
             with current_trace().calling(method.stages > 1):
-                found.append(StageParts.of(evaluate(robot, q, v, tau, dt[None], **options), robot.nv))
-            past += [q, v, found[-1].a]
+                stages.append(StageParts.of(evaluate(robot, q, v, tau, dt[None], **options), robot.nv))
+            past += [q, v, stages[-1].a]
         after = stage_state(method.stages)(robot, dt[None], *past, integrator=setting.integrator)
         if setting.constraints:
             places = [given[f"number {port.name}"] for port in _ports(robot, setting, ERRORS)]
@@ -287,11 +287,11 @@ class ClosedLoop:
                 robot, after[: robot.nq], after[robot.nq :], constraints=setting.constraints, numbers=places,
                 parameters=options["parameters"],
             )  # fmt: skip
-        results = {"q": after[: robot.nq], "v": after[robot.nq :], SOLVED: found[0].solved}
+        results = {"q": after[: robot.nq], "v": after[robot.nq :], SOLVED: stages[0].solved}
         if setting.reports:
-            results[ERROR] = functools.reduce(np.maximum, [stage.error for stage in found])
+            results[ERROR] = functools.reduce(np.maximum, [stage.error for stage in stages])
         if setting.with_energies:
-            powers = [stage.powers for stage in found]
+            powers = [stage.powers for stage in stages]
             results[ENERGIES] = given[ENERGIES] + dt * sum(w * p for w, p in zip(method.weights, powers, strict=True))
         return results
 
@@ -345,9 +345,9 @@ class ClosedLoop:
             return subject(robot, controller)
 
         function, of_q = subject(robot, controller)
-        found = traced(function, controller.name, of_q, np.dtype(setting.dtype), remake)
+        trace = traced(function, controller.name, of_q, np.dtype(setting.dtype), remake)
         source = _Source(
-            f"rollout with {controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
+            f"rollout with {controller.name}", arguments, trace, repr(robot.name), rows=tuple(range(first, last)),
             state=tuple(range(first)), checked=dict(robot.quaternions),
         )  # fmt: skip
         return CompiledFunction(source, setting.dtype)

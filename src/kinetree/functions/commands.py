@@ -80,8 +80,8 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
     )
 
     def at(tree: Tree, q: Slots, v: Slots, act: Sequence[Scalar], dt: Scalar) -> Pull:
-        found = acting(model, q, v, ctrl, act, actuation, dt)
-        pieces, slopes = found.pieces, _slopes(found, actuation, ctrl, act, dt)
+        forces = acting(model, q, v, ctrl, act, actuation, dt)
+        pieces, slopes = forces.pieces, _slopes(forces, actuation, ctrl, act, dt)
         if actuation.compensation.bodies:
             weights = carried_weights(model, q, actuation.compensation)
             theirs = {model.one_by_one.joints[name].slot for name in actuation.compensation.by_actuators}
@@ -103,7 +103,7 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
             slopes += fluid_slopes(view, v, shapes, medium)
             for i, _ in tree.outward:
                 pieces[i] = [x + f for x, f in zip(pieces[i], drag[i - 1], strict=True)]
-        return Pull(pieces, found.rates, slopes)
+        return Pull(pieces, forces.rates, slopes)
 
     def after(act: Sequence[Scalar], rates: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         return [next_activation(law, w, rate, dt) for law, w, rate in zip(laws, act, rates, strict=True)]

@@ -117,10 +117,10 @@ def _forces(
         smallest == "both",
         tolerance,
     )
-    found = algorithms.constrained_inverse_dynamics(
+    solution = algorithms.constrained_inverse_dynamics(
         model.tree, holds(model.frames, constraints), q, v, qdd, f_ext, passive, _without_drive(robot), division
     )
-    return [*found.tau, *found.forces, *found.unmet]
+    return [*solution.tau, *solution.forces, *solution.unmet]
 
 
 def _without_drive(robot: Model) -> list[int]:

@@ -86,10 +86,10 @@ def apart(constraints: Any, numbers: ConstraintNumbers) -> tuple[Any, Sequence[A
 
     Anything that is not a list of constraints is returned as it is, to be rejected later.
     """
-    found = listed(constraints)
-    if not isinstance(found, tuple) or not all(isinstance(c, Contact | Loop) for c in found):
-        return found, ()
-    return numbers.without(found), numbers.arrays(found)
+    checked = listed(constraints)
+    if not isinstance(checked, tuple) or not all(isinstance(c, Contact | Loop) for c in checked):
+        return checked, ()
+    return numbers.without(checked), numbers.arrays(checked)
 
 
 def _number(name: str, value: Any, most: float, default: float) -> float:
@@ -112,8 +112,8 @@ def acceleration_or_zeros(acceleration: ArrayLike | None, constraints: Constrain
 
 def _count(constraints: Any) -> int:
     """Number of rows, before validation: anything that is not a constraint counts as zero rows."""
-    found = listed(constraints)
-    return sum(c.size for c in found if isinstance(c, Contact | Loop)) if isinstance(found, tuple) else 0
+    given = listed(constraints)
+    return sum(c.size for c in given if isinstance(c, Contact | Loop)) if isinstance(given, tuple) else 0
 
 
 def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayLike) -> Array:

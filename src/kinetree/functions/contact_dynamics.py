@@ -56,8 +56,8 @@ def _contact_dynamics(
     acting = algorithms.driven(tree, q, v, tau, without_dry_friction(passive, contact), limits)
     blocks, looped = ([], []) if rows is None else rows(tree, q, v, 0.0, False)
     start = tree.numbers(guess[1:], "nv")
-    found = algorithms.contact_dynamics(tree, q, v, acting, blocks, f_ext, start, looped=looped)
-    return [*found.acceleration, *found.push(blocks), found.error, found.iterations]
+    solution = algorithms.contact_dynamics(tree, q, v, acting, blocks, f_ext, start, looped=looped)
+    return [*solution.acceleration, *solution.push(blocks), solution.error, solution.iterations]
 
 
 CONTACT_DYNAMICS = Definition(

@@ -175,12 +175,12 @@ def contact_pairs(
     >>> [(pair.first, pair.second) for pair in kt.contact.contact_pairs(kt.zoo.load("cart_pole"))]
     [('rail[1]', 'pole[1]')]
     """
-    found, start = [], 0
+    pairs, start = [], 0
     for touch in own_contact_option(check_robot(robot), contact).called_for(robot, parameters).touches:
         end = start + _slots(touch)
-        found.append(ContactPair(touch.first.name, touch.second.name, slice(start, end)))
+        pairs.append(ContactPair(touch.first.name, touch.second.name, slice(start, end)))
         start = end
-    return tuple(found)
+    return tuple(pairs)
 
 
 def _parts(flat: Array) -> ContactForces:

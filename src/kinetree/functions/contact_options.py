@@ -62,26 +62,26 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
             f"returns, "
             f"not {value!r:.60}"
         )
-    found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
-    for touches in (found.touches, found.absent):
-        check_count(model, touches, found)
-    if found.unsupported and not is_partial:
-        raise OptionError(_missing(model, found, is_given))
-    return _part_of(model) if found.unsupported else found
+    constraints: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
+    for touches in (constraints.touches, constraints.absent):
+        check_count(model, touches, constraints)
+    if constraints.unsupported and not is_partial:
+        raise OptionError(_missing(model, constraints, is_given))
+    return _part_of(model) if constraints.unsupported else constraints
 
 
 def own_contact_option(model: Model, value: Any) -> SoftConstraints:
     """The soft constraints of a robot; they act unless something else is said."""
-    found = contact_option(model, True if value is None else value)
-    if found is None:
+    constraints = contact_option(model, True if value is None else value)
+    if constraints is None:
         raise OptionError('contact_dynamics without contacts is kt.aba; contact is True or "partial"')
-    return found
+    return constraints
 
 
 def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
     """The option in a call, if it is not the usual one."""
-    found = contact_option(model, value)
-    return {} if found is None else {"contact": found}
+    constraints = contact_option(model, value)
+    return {} if constraints is None else {"contact": constraints}
 
 
 def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:

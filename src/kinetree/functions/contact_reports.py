@@ -112,11 +112,11 @@ def makes_energy(change: Array, kinetic: Array) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
         there = np.maximum(kinetic[..., :-1], kinetic[..., 1:])
         wrong = (change > _CHANGE * there) & (there > _AT_REST * np.fmax.accumulate(kinetic, axis=-1)[..., 1:])
-        found = np.zeros_like(wrong)
+        flags = np.zeros_like(wrong)
         for k in range(wrong.shape[-1] - n + 1):
             lasts = kinetic[..., k + n] > _KEPT * kinetic[..., k]
-            found[..., k : k + n] |= (wrong[..., k : k + n].all(axis=-1) & lasts)[..., None]
-    return found
+            flags[..., k : k + n] |= (wrong[..., k : k + n].all(axis=-1) & lasts)[..., None]
+    return flags
 
 
 def first_of(flagged: NDArray[np.bool_], times: Array | None = None) -> str:
@@ -207,9 +207,9 @@ def flagged(
         kinetic = kinetic_energy(robot, q, v, parameters=given)
         change = np.asarray(kinetic_energy(robot, q[..., 1:, :], np.diff(v, axis=-2), parameters=given))
         wrong = makes_energy(change, kinetic) & ~np.asarray(divided)[..., None]
-        found: NDArray[np.bool_] = wrong | (error > most_error(error, setting))
+        flags: NDArray[np.bool_] = wrong | (error > most_error(error, setting))
     if wrong.any():
         where = first_of(wrong)
         message = f"{function}: {int(wrong.sum()):,} of {wrong.size:,} steps make energy, from {where} on: {TOO_LONG}"
         warnings.warn(message, SimulationWarning, stacklevel=stacklevel + 1)
-    return found
+    return flags

@@ -121,17 +121,17 @@ class _AlikePairs:
     def limits(self, of_all: bool) -> tuple[bool, Columns]:
         """Whether all have a distance beyond which they are far; and that of each, and whether it is absent."""
         if of_all not in self._limits:
-            found = self._mapped(lambda row: reach(*row, of_all=of_all))
+            reaches = self._mapped(lambda row: reach(*row, of_all=of_all))
             known: dict[Any, Any] = {}
-            rows = [known.setdefault(row, row) for row in zip(found, self.absent, strict=True)]
-            have_limits = None not in found
+            rows = [known.setdefault(row, row) for row in zip(reaches, self.absent, strict=True)]
+            have_limits = None not in reaches
             self._limits[of_all] = have_limits, Columns(rows if have_limits else [(0.0, x) for _, x in rows])
         return self._limits[of_all]
 
     def _mapped(self, of: Callable[[tuple[Shape, Shape, Scalar]], Any]) -> list[Any]:
         """A function's value for each row, computed once for those that are the same."""
-        found = {id(row): of(row) for row in {id(row): row for row in self._rows}.values()}
-        return [found[id(row)] for row in self._rows]
+        values = {id(row): of(row) for row in {id(row): row for row in self._rows}.values()}
+        return [values[id(row)] for row in self._rows]
 
 
 _ROUND = "sum", "sum"
@@ -201,10 +201,10 @@ def _sorted(touches: Sequence[TouchSpec]) -> _Sorted:
         key = known((touch.dimension, id(touch.softness), touch.friction_reference), partial(_rows_key, touch))
         of_rows.setdefault(key, []).append(p)
     rows = [_AlikeRows(some, [order[p] for p in some]) for some in of_rows.values()]
-    found = _Sorted(pairs, rows, others)
+    result = _Sorted(pairs, rows, others)
     if is_kept:
-        _SORTED[touches] = found
-    return found
+        _SORTED[touches] = result
+    return result
 
 
 class _Shapes:

@@ -138,15 +138,15 @@ def controlled_rollout(
         x = iter(xs)
         state, times, fresh = {name: next(x) for name in kept}, next(x), next(x)
         rows, h, constant = {name: next(x) for name in per_step}, next(x), {name: next(x) for name in constants}
-        found = loop(
+        results = loop(
             state, times, fresh if when == "held" else None, rows, h, constant, [next(x) for _ in forces], [*x],
             parts=parts, threads=threads,
         )  # fmt: skip
-        ends = found[..., parts - 1 :: parts, :]
+        ends = results[..., parts - 1 :: parts, :]
         for name in loop.recorded if parts > 1 else ():
-            ends[..., places[name]] = found[..., ::parts, places[name]]
+            ends[..., places[name]] = results[..., ::parts, places[name]]
         if touches and parts > 1:
-            error = found[..., places[ERROR].start]
+            error = results[..., places[ERROR].start]
             ends[..., places[ERROR].start] = np.fmax.reduceat(error, np.arange(0, error.shape[-1], parts), axis=-1)
         return ends
 

@@ -104,8 +104,8 @@ class Requested(ABC):
         """The Jacobian by a name, or a dict of those by several."""
         if wrt is None:  # which stands for all names elsewhere
             raise OptionError("jacobian: wrt must be a name or a list of names, not None")
-        found = self.matrices(self.wrt(wrt))
-        return found[wrt] if isinstance(wrt, str) else found
+        matrices = self.matrices(self.wrt(wrt))
+        return matrices[wrt] if isinstance(wrt, str) else matrices
 
     @cached_property
     def output(self) -> tuple[int, ...]:

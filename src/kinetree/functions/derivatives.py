@@ -364,6 +364,6 @@ def jacobian(
     >>> by["u"].shape
     (2, 2)
     """
-    found: Array | dict[str, Array]
-    found = requested(robot, function, arguments, f_ext, parameters, threads, options).jacobian(wrt)
-    return found
+    matrix: Array | dict[str, Array]
+    matrix = requested(robot, function, arguments, f_ext, parameters, threads, options).jacobian(wrt)
+    return matrix

@@ -47,8 +47,8 @@ def _rates(
 ) -> list[Scalar]:
     loads = loads_of(model, tau, lambda _: f_ext, passive=passive, limits=limits, contact=contact, held=held)
     tree = model.tree
-    found = algorithms.displacement_rates(tree, start, d, q, v, loads)
-    return [*tree.numbers(found.d[1:], "nv"), *tree.numbers(found.w[1:], "nv"), found.given, found.lost, found.error]
+    rates = algorithms.displacement_rates(tree, start, d, q, v, loads)
+    return [*tree.numbers(rates.d[1:], "nv"), *tree.numbers(rates.w[1:], "nv"), rates.given, rates.lost, rates.error]
 
 
 def _held_rates(

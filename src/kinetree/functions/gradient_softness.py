@@ -28,21 +28,21 @@ def gradient_softness_option(_: Model, value: Any) -> float:
     if value is None:
         return 0.0
     try:
-        found = math.nan if isinstance(value, bool | str) else float(value)
+        softness = math.nan if isinstance(value, bool | str) else float(value)
     except (TypeError, ValueError):
-        found = math.nan
-    if not 0.0 <= found < math.inf:
+        softness = math.nan
+    if not 0.0 <= softness < math.inf:
         raise OptionError(
             "gradient_softness must be a number from 0 (the contacts' own derivatives) on, such as 1.0 (those of "
             f"contacts twice as soft), not {value!r:.60}"
         )
-    return found
+    return softness
 
 
 def softness_switch(robot: Model, value: Any) -> dict[str, float]:
     """The option in a call, if it is not the usual one."""
-    found = gradient_softness_option(robot, value)
-    return {"gradient_softness": found} if found else {}
+    softness = gradient_softness_option(robot, value)
+    return {"gradient_softness": softness} if softness else {}
 
 
 def softened(constraints: SoftConstraints, softness: float) -> SoftConstraints:

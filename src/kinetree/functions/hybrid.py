@@ -150,7 +150,7 @@ def _hybrid_dynamics(
         if tree.coordinates is not None:
             return _of_system(robot, tree, q, v, tau, acting, qdd, prescribed, passive, f_ext)
         slots = {model.frames[joint.child].slot for joint in robot.joints.values() if joint.slot in held}
-        found, forces = algorithms.hybrid_dynamics(tree, q, v, acting, qdd, slots, f_ext)
+        accelerations, forces = algorithms.hybrid_dynamics(tree, q, v, acting, qdd, slots, f_ext)
     except ZeroDivisionError:  # for any values of inertia given with the call
         free = [name for name in robot.joints if robot.joints[name].slot not in held]
         raise _undefined(robot, next((x for x in free if x in robot.singular_joints), free[0]), HYBRID) from None
@@ -158,7 +158,7 @@ def _hybrid_dynamics(
     some, left = tree.some(slots), tree.pieces()
     for i, _ in tree.outward:
         left[i] = taken[i] if i in some else tau[i]
-    return tree.stacked((found, "nv"), (left[1:], "forces"))
+    return tree.stacked((accelerations, "nv"), (left[1:], "forces"))
 
 
 def _of_system(
@@ -176,10 +176,10 @@ def _of_system(
     """The result where joints share coordinates: a prescribed degree of freedom may move several joints."""
     owners = [_owner(robot, name) for name in prescribed]
     own = {k for owner in owners for k in range(owner.v_slice.start, owner.v_slice.stop)}
-    found, forces = algorithms.hybrid_system(tree, q, v, acting, qdd, own, f_ext)
+    accelerations, forces = algorithms.hybrid_system(tree, q, v, acting, qdd, own, f_ext)
     given = tree.joined(tau[1:], "forces")
     taken = tree.joined(algorithms.undriven(tree, q, v, forces, passive), "forces")
-    return [*tree.joined(found, "nv"), *(taken[k] if k in own else t for k, t in enumerate(given))]
+    return [*tree.joined(accelerations, "nv"), *(taken[k] if k in own else t for k, t in enumerate(given))]
 
 
 def _held(robot: Model, prescribed: Sequence[str]) -> set[int]:
@@ -213,10 +213,10 @@ def _floating_inverse_dynamics(
     free: list[Scalar] = [0.0] * 6
     if passive:
         free = algorithms.passive_forces(tree, q, v, passive)[slot]
-    found, forces = algorithms.floating_inverse_dynamics(tree, q, v, qdd, slot, free, f_ext)
+    accelerations, forces = algorithms.floating_inverse_dynamics(tree, q, v, qdd, slot, free, f_ext)
     left: Any = tree.in_slots(algorithms.undriven(tree, q, v, forces, passive))
     left[slot] = [0.0] * 6
-    return tree.stacked((found, "nv"), (left[1:], "forces"))
+    return tree.stacked((accelerations, "nv"), (left[1:], "forces"))
 
 
 def _base_wrench(

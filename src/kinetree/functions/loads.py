@@ -114,7 +114,7 @@ def _held(robot: Model, constraints: SoftConstraints) -> Iterator[int]:
     from kinetree.contact_model import TendonCoupling
 
     joints = [limit.joint for limit in constraints.limits] + [row.joint for row in constraints.frictions]
-    bodies: list[str | None] = [one.body for one in robot.extras.bodies if one.sleep == "never"]
+    bodies: list[str | None] = [body.body for body in robot.extras.bodies if body.sleep == "never"]
     for coupling in constraints.couplings:
         joints += [coupling.joint1, *([] if coupling.joint2 is None else [coupling.joint2])]
     for row in constraints.tendons:

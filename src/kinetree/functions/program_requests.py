@@ -155,20 +155,20 @@ class ProgramRequest(Requested):
 
     def matrices(self, names: tuple[str, ...]) -> dict[str, Any]:
         """The Jacobians by arguments, all from one compiled function."""
-        whole = self.derivative("jacobian", names)
+        jacobians = self.derivative("jacobian", names)
         shape = self.output
         directions = [self.direction_shape(name) for name in names]
         if len(names) == 1:
-            parts = [whole]
+            parts = [jacobians]
         elif len(set(directions)) == 1:
             axes = (slice(None),) * (len(shape) + len(directions[0]))
-            parts = [whole[(..., k, *axes)] for k in range(len(names))]
+            parts = [jacobians[(..., k, *axes)] for k in range(len(names))]
         else:
             parts, start = [], 0
             for direction in directions:
                 core = (*shape, *direction)
                 end = start + math.prod(core)
-                parts.append(reshaped(whole[..., start:end], (*whole.shape[:-1], *core)))
+                parts.append(reshaped(jacobians[..., start:end], (*jacobians.shape[:-1], *core)))
                 start = end
         pairs = zip(names, parts, directions, strict=True)
         return {name: self._results.changes(part, len(direction)) for name, part, direction in pairs}

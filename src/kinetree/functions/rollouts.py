@@ -524,14 +524,14 @@ def _run(
         given.append(_given(x, model.parameter(name.removesuffix(ROWS)).ndim + is_row, is_row=is_row))
 
     def take(xs: Sequence[Any], parts: int) -> Array:
-        found = run(
+        results = run(
             definition, model, xs[: len(own)], threads=threads, integrator=integrator,
             f_ext=None if f_ext is None else dict(zip(f_ext, xs[len(own) : last], strict=True)),
             parameters=None if parameters is None else dict(zip(parameters, xs[last:], strict=True)), **switches,
         )  # fmt: skip
-        ends = found[..., parts - 1 :: parts, :]
+        ends = results[..., parts - 1 :: parts, :]
         if definition in _REPORTING.values():
-            ends[..., -1] = np.fmax.reduceat(found[..., -1], np.arange(0, found.shape[-2], parts), axis=-1)
+            ends[..., -1] = np.fmax.reduceat(results[..., -1], np.arange(0, results.shape[-2], parts), axis=-1)
         return ends
 
     def stiffness_of(h: float, given: Sequence[Given]) -> Stiffness:
@@ -618,14 +618,14 @@ def _reported(
     if is_evaluated:
         unread[-4] = q  # a configuration, whose quaternions are checked
     definition = _REPORTING[definition, sleeps, is_evaluated]
-    whole, divided = _run(definition, model, (*state, *unread), rows, dt, f_ext, out=None, **more)
-    states, error = whole[..., : -sum(sizes)], whole[..., -1]
+    rows_after, divided = _run(definition, model, (*state, *unread), rows, dt, f_ext, out=None, **more)
+    states, error = rows_after[..., : -sum(sizes)], rows_after[..., -1]
     if constraints is not None and are_arrays:
         warn_of_unsolved("rollout", error, 3, constraints.setting)
     if is_evaluated:
-        n, end = model.nv, whole.shape[-1] - 1
-        parts = whole[..., end - 2 * n - model.nq : end - 2 * n], whole[..., end - 2 * n : end - n]
-        return EvaluatedRollout(states, *parts, whole[..., end - n : end])
+        n, end = model.nv, rows_after.shape[-1] - 1
+        parts = rows_after[..., end - 2 * n - model.nq : end - 2 * n], rows_after[..., end - 2 * n : end - n]
+        return EvaluatedRollout(states, *parts, rows_after[..., end - n : end])
     if out is not None:
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states

@@ -40,19 +40,19 @@ def touch_force(state: SensedState, one: SensorSpec) -> Scalar:
 
 def pushes_on(state: SensedState, bodies: Sequence[str]) -> list[tuple[Push, float]]:
     """The contacts of some bodies with others, and 1 where the bodies are the second ones, -1 where the first ones."""
-    found = []
+    pushes = []
     for touch in state.touches:
         is_first, is_second = touch.first.body in bodies, touch.second.body in bodies
         if is_first != is_second:
-            found += [(push, 1.0 if is_second else -1.0) for push in _pushes(state, touch, touch.margin)]
-    return found
+            pushes += [(push, 1.0 if is_second else -1.0) for push in _pushes(state, touch, touch.margin)]
+    return pushes
 
 
 def contact_data(state: SensedState, one: SensorSpec) -> list[Scalar]:
     """The measurements of a contact sensor."""
     asked = one.contact
     assert asked is not None
-    found: list[tuple[Push, float]] = []
+    pushes: list[tuple[Push, float]] = []
     for touch in state.touches:
         sign = _direction(asked, touch)
         if sign:
@@ -60,11 +60,11 @@ def contact_data(state: SensedState, one: SensorSpec) -> list[Scalar]:
                 if one.zone is not None:
                     inside = holds(one.zone.shape, state.frame(one.zone.place).X, push.position)
                     push = push._replace(is_there=push.is_there * inside)
-                found.append((push, sign))
+                pushes.append((push, sign))
     if asked.reduction == "netforce":
-        slots = [contact_sensors.together(found), *[{}] * (asked.count - 1)]
+        slots = [contact_sensors.together(pushes), *[{}] * (asked.count - 1)]
     else:
-        seen = [push if sign > 0.0 else push.turned() for push, sign in found]
+        seen = [push if sign > 0.0 else push.turned() for push, sign in pushes]
         slots = contact_sensors.in_order(seen, asked.reduction, asked.count)
     numbers: list[Scalar] = []
     for slot in slots:
@@ -133,22 +133,22 @@ def connected_wrench(state: SensedState, bodies: Sequence[str]) -> Force:
 
 def limit_value(state: SensedState, one: SensorSpec) -> Scalar:
     """Where a limit of a joint or tendon acts: the distance less the margin, its rate, or the limit's force."""
-    found: Scalar = 0.0
+    result: Scalar = 0.0
     for distance, block in reversed(_limits(state, one)):
         value = distance
         if one.kind.endswith("vel"):
             value = dot(block.J[0], state.sight.v)
         elif one.kind.endswith("frc"):
             (value,) = state.forces(block)
-        found = select(less(distance, 0.0), value, found)
-    return found
+        result = select(less(distance, 0.0), value, result)
+    return result
 
 
 def _limits(state: SensedState, one: SensorSpec) -> list[tuple[Scalar, Block]]:
     """Each limit: how far it is, less the margin, and its row."""
     assert state.constraints is not None
     robot, sight = state.robot, state.sight
-    found: list[tuple[Scalar, Block]] = []
+    limits: list[tuple[Scalar, Block]] = []
     for limit in state.constraints.limits:
         if limit.joint == one.joint:
             slot = robot.joints[limit.joint].slot
@@ -156,13 +156,13 @@ def _limits(state: SensedState, one: SensorSpec) -> list[tuple[Scalar, Block]]:
                 joint = sight.tree.joint[slot]
                 turn = Vec3(*joint.difference(joint.neutral(), state.q[slot]))
                 distance = limit.upper - sqrt(maximum(turn.dot(turn), _TINY)) - limit.margin
-                found.append((distance, largest_angle(sight, slot, limit.upper, limit.margin, limit.softness)))
+                limits.append((distance, largest_angle(sight, slot, limit.upper, limit.margin, limit.softness)))
             else:
-                found += _of_length(sight, across_coordinate(state.view, slot, 1.0, limit.coordinate), limit)
+                limits += _of_length(sight, across_coordinate(state.view, slot, 1.0, limit.coordinate), limit)
     for row in state.constraints.tendons:
         if isinstance(row, TendonLimit) and one.tendon and row.length.tendon == one.tendon:
-            found += _of_length(sight, reach_of_tendon(state.view, robot, row.length), row)
-    return found
+            limits += _of_length(sight, reach_of_tendon(state.view, robot, row.length), row)
+    return limits
 
 
 def _of_length(sight: Sight, reach: Reach, limit: LimitSpec | TendonLimit) -> list[tuple[Scalar, Block]]:

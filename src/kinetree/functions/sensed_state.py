@@ -96,7 +96,7 @@ def _with_laws(robot: Model, constraints: SoftConstraints) -> SoftConstraints:
 
     return replace(
         constraints,
-        limits=tuple(of(one, gives_way=True) for one in constraints.limits),
-        connections=tuple(of(one, gives_way=False) for one in constraints.connections),
+        limits=tuple(of(limit, gives_way=True) for limit in constraints.limits),
+        connections=tuple(of(connection, gives_way=False) for connection in constraints.connections),
         tendons=tuple(of(x, gives_way=True) if isinstance(x, TendonLimit) else x for x in constraints.tendons),
     )

@@ -64,7 +64,7 @@ def names_option(model: Model, value: Any) -> SensorChoice:
     if chosen not in known:
         for k in chosen:
             for reason in not_computed(model, sensors[k]):
-                able = [one.name for one in sensors if one.name and not any(not_computed(model, one))]
+                able = [sensor.name for sensor in sensors if sensor.name and not any(not_computed(model, sensor))]
                 hint = (
                     f"choose others by names=, among {listed(map(repr, able), most=8)}" if able else "no other one is"
                 )
@@ -323,10 +323,10 @@ def rays_meet(model: Model, body: str) -> Iterator[PlacedShape]:
         for k, shape in enumerate(other.geometry if other.name != body else ()):
             if shape.color is None or shape.color[3] != 0.0:
                 try:
-                    found = shapes.surface(other.name, k, shape)
+                    placed = shapes.surface(other.name, k, shape)
                 except ModelError as error:
                     raise ModelError(f"{shape.name or other.name!r}: {error}") from None
-                yield PlacedShape(found.shape, Place(body=other.name, offset=found.placement))
+                yield PlacedShape(placed.shape, Place(body=other.name, offset=placed.placement))
 
 
 def _of_frames(model: Model, one: Sensor) -> Iterator[str]:

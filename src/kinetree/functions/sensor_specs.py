@@ -107,4 +107,4 @@ class SensorChoice:
     @property
     def has_clock(self) -> bool:
         """Whether a sensor measures the time."""
-        return any(one.kind == "clock" for one in self.specs)
+        return any(spec.kind == "clock" for spec in self.specs)

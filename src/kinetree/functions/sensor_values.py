@@ -105,28 +105,28 @@ def _of_frame(one: SensorSpec, frame: FrameMotion, reference: FrameMotion | None
     if kind == "framequat":
         return measured.quaternion_seen(frame, reference)
     if kind == "framepos":
-        found = measured.place_seen(frame, reference)
+        vector = measured.place_seen(frame, reference)
     elif kind in ("framelinvel", "frameangvel"):
-        found = measured.velocity_seen(frame, reference)[kind == "framelinvel"]
+        vector = measured.velocity_seen(frame, reference)[kind == "framelinvel"]
     elif kind in ("framelinacc", "frameangacc"):
-        found = measured.acceleration_in_world(frame)[kind == "framelinacc"]
+        vector = measured.acceleration_in_world(frame)[kind == "framelinacc"]
     elif kind == "accelerometer":
-        found = measured.felt_acceleration(frame)
+        vector = measured.felt_acceleration(frame)
     elif kind == "magnetometer":
-        found = frame.X.E @ Vec3(*one.field)
+        vector = frame.X.E @ Vec3(*one.field)
     else:
-        found = frame.v.angular if kind == "gyro" else frame.v.linear
-    return found.components()
+        vector = frame.v.angular if kind == "gyro" else frame.v.linear
+    return vector.components()
 
 
 def _parts(state: SensedState, one: SensorSpec) -> list[tuple[Inertia, FrameMotion]]:
     """The inertias of a body and of all that it carries."""
-    found = []
+    parts = []
     for name in one.bodies:
         inertia = state.robot.bodies[name].inertia
         if not all(map(is_zero, (inertia.mass, *inertia.I.components()))):
-            found.append((inertia, state.frame(Place(body=name))))
-    return found
+            parts.append((inertia, state.frame(Place(body=name))))
+    return parts
 
 
 def _of_group(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:
@@ -170,8 +170,8 @@ def _of_distance(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:
     for first in one.shapes[0]:
         for second in one.shapes[1]:
             X_1, X_2 = state.frame(first.place).X, state.frame(second.place).X
-            found = closest(first.shape, X_1, second.shape, X_2)
-            nearest = found if nearest is None else either(less(found.distance, nearest.distance), found, nearest)
+            pair = closest(first.shape, X_1, second.shape, X_2)
+            nearest = pair if nearest is None else either(less(pair.distance, nearest.distance), pair, nearest)
     if nearest is None:
         return {"distance": [one.cutoff], "normal": [0.0] * 3, "fromto": [0.0] * 6}[one.kind]
     is_near = less(nearest.distance, minimum(one.cutoff, FAR))

@@ -34,10 +34,10 @@ def _sensors(
         _check_contact(model.one_by_one, names)
     driven = acting(model, q, v, ctrl, act, names.actuation) if names.actuation.actuators else None
     state = SensedState(model, q, v, qdd, contact)
-    found: list[Scalar] = []
-    for one in names.specs:
-        found += sensed(state, one, driven, time)
-    return found
+    numbers: list[Scalar] = []
+    for spec in names.specs:
+        numbers += sensed(state, spec, driven, time)
+    return numbers
 
 
 def _check_contact(model: Model, choice: SensorChoice) -> None:
@@ -53,7 +53,7 @@ def _count(choice: SensorChoice) -> int:
 
 def _has_loops(_: Model, options: Mapping[str, Any]) -> bool:
     """Whether a ray may meet a table of triangles."""
-    seen = (placed.shape.kind for one in options["names"].specs for placed in one.shapes[0])
+    seen = (placed.shape.kind for spec in options["names"].specs for placed in spec.shapes[0])
     return not {"mesh", "heightfield"}.isdisjoint(seen)
 
 

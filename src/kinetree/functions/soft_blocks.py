@@ -61,9 +61,9 @@ def blocks_apart_from_contacts(
         leader = None if c.joint2 is None else across_coordinate(view, slot[c.joint2], 1.0)
         own = across_coordinate(view, slot[c.joint1], 1.0)
         blocks.append(follower(sight, own, leader, c.coefficients, c.reference, timed(c.softness)))
-    for one in constraints.connections:
-        frames = anchored(robot, one.first), anchored(robot, one.second)
-        blocks += held_together(sight.tree, sight.q, v, *frames, timed(one.softness), one.turning)
+    for connection in constraints.connections:
+        frames = anchored(robot, connection.first), anchored(robot, connection.second)
+        blocks += held_together(sight.tree, sight.q, v, *frames, timed(connection.softness), connection.turning)
     for loop in constraints.loops:
         (hold,) = holds(robot.frames, [loop.constraint])
         blocks += held(sight.tree, sight.q, v, hold, timed(loop.softness), loop.rotation)
@@ -173,8 +173,8 @@ def constant_moment(robot: Model, one: LimitSpec | FrictionSpec | TendonRow) -> 
         return {joint.v_slice.start + one.coordinate: 1.0} if is_rate else None
     if not isinstance(one, TendonLimit | TendonFriction):
         return None
-    found: dict[int, float] = {}
+    moment: dict[int, float] = {}
     for name, factor in one.length.terms:
         place = robot.joints[name].v_slice.start
-        found[place] = found.get(place, 0.0) + factor
-    return {k: x for k, x in found.items() if x}
+        moment[place] = moment.get(place, 0.0) + factor
+    return {k: x for k, x in moment.items() if x}

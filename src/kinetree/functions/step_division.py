@@ -160,7 +160,7 @@ def _varied(robot: Model, actuation: Actuation | None, parameters: Sequence[str]
     joints: set[str] = set()
     others = []
     for name in parameters:
-        owner, quantity = (found := find(robot, name)).owner, found.quantity
+        owner, quantity = (parameter := find(robot, name)).owner, parameter.quantity
         if isinstance(owner, Joint) and quantity in ("damping", "friction", "stiffness"):
             joints.add(owner.name)
         elif isinstance(owner, ActuatorOf):
@@ -321,11 +321,11 @@ class Stiffness:
 
     def _stop(self, decays: Array, swings: Array, parts: Array) -> None:
         """Raise for a single motion that needs too many parts; of a batch it needs none."""
-        found = parts > MAX_SUBSTEPS
-        if found.all() and (not found.ndim or self._needed is None):
-            sample = (0,) * found.ndim
+        too_many = parts > MAX_SUBSTEPS
+        if too_many.all() and (not too_many.ndim or self._needed is None):
+            sample = (0,) * too_many.ndim
             self._refuse(float(decays[sample]), float(swings[sample]), float(parts[sample]), sample)
-        for sample in map(tuple, np.argwhere(found).tolist()):
+        for sample in map(tuple, np.argwhere(too_many).tolist()):
             cause = "friction" if decays[sample] >= swings[sample] else "spring"
             self.stopped[sample] = self._name(cause, sample), cause
             parts[sample] = 1.0
@@ -429,11 +429,11 @@ def divide_steps(
                 row = rows[..., step - 1, :] if some is None else some.of(rows[..., step - 1, :], 1)
                 for k, core in enumerate(cores):
                     those[k], row = row[..., : (n := math.prod(core))].reshape((*row.shape[:-1], *core)), row[..., n:]
-            found = take(those, number)
+            rows_taken = take(those, number)
             if some is None:
-                rows[..., step:end, :] = found
+                rows[..., step:end, :] = rows_taken
             else:
-                some.put(rows[..., step:end, :], found)
+                some.put(rows[..., step:end, :], rows_taken)
 
     everyone = chosen(np.ones(shape, np.bool_))
     cores = [x.x.shape[x.x.ndim - x.rank :] for x in given[:state]]
@@ -512,6 +512,6 @@ def most_parts(parts: Parts) -> int:
 
 def _parts(parts: Array) -> Parts:
     """One number if it is the same for all."""
-    found = parts.astype(np.intp)
-    first = int(found.flat[0]) if found.size else 1
-    return first if (found == first).all() else found
+    counts = parts.astype(np.intp)
+    first = int(counts.flat[0]) if counts.size else 1
+    return first if (counts == first).all() else counts

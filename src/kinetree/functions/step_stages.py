@@ -86,10 +86,10 @@ def _evaluation(
     loads = loads_of(
         model, tau, lambda _: f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator, held=held
     )
-    found = algorithms.evaluated(tree, at_the_end, q, v, h, loads)
-    powers = algorithms.stage_powers(tree, at_the_end, q, v, h, loads, found)
-    of_contacts = [] if contact is None else [found.error, *tree.numbers(found.solved[1:], "nv")]
-    return [*tree.numbers(found.a[1:], "nv"), *powers, *of_contacts]
+    evaluation = algorithms.evaluated(tree, at_the_end, q, v, h, loads)
+    powers = algorithms.stage_powers(tree, at_the_end, q, v, h, loads, evaluation)
+    of_contacts = [] if contact is None else [evaluation.error, *tree.numbers(evaluation.solved[1:], "nv")]
+    return [*tree.numbers(evaluation.a[1:], "nv"), *powers, *of_contacts]
 
 
 def _held_evaluation(

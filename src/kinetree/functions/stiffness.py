@@ -292,11 +292,11 @@ class Fastest:
         each = q.repeat(rounds, axis=-2)
         of_many, of_one = search.kernels()
         if q.ndim == 2:
-            found = np.empty((len(each), len(self.direction) + 1))
-            of_one(self.direction, _NOTHING, each, seeds, weights, *self._parameters, out=found)
+            eigen = np.empty((len(each), len(self.direction) + 1))
+            of_one(self.direction, _NOTHING, each, seeds, weights, *self._parameters, out=eigen)
         else:
-            found = of_many(self.direction, _NOTHING, each, seeds, weights, *self._parameters)
-        self._found = found[..., rounds - 1 :: rounds, :]
+            eigen = of_many(self.direction, _NOTHING, each, seeds, weights, *self._parameters)
+        self._found = eigen[..., rounds - 1 :: rounds, :]
         self.direction = self._found[..., -1, :-1]
         return self._found[..., -1]
 

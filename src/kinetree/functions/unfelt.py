@@ -72,12 +72,12 @@ def unfelt_parameters(
         raise OptionError(f"unfelt_parameters: ranges must be a dict from names to pairs of values, not {ranges!r:.60}")
     known = {name: _range(model, name, x) for name, x in ranges.items()}
     soft = soft and soft.called_for(model, known)
-    found = {}
+    reasons = {}
     for name in known:
         reason = _why(model, name, known, soft, acting)
         if reason:
-            found[name] = reason
-    return found
+            reasons[name] = reason
+    return reasons
 
 
 def _range(model: Model, name: str, given: Any) -> tuple[Array, Array]:
@@ -98,7 +98,7 @@ def _range(model: Model, name: str, given: Any) -> tuple[Array, Array]:
 
 def _why(model: Model, name: str, ranges: Ranges, soft: SoftConstraints | None, passive: Any) -> str:
     """Why nothing feels a parameter; empty if something does."""
-    owner, quantity = (found := find(model, name)).owner, found.quantity
+    owner, quantity = (parameter := find(model, name)).owner, parameter.quantity
     if isinstance(owner, ShapeOf):
         return "nothing touches without contact=" if soft is None else _of_shape(model, owner, quantity, ranges, soft)
     if isinstance(owner, RowsOf):
@@ -120,7 +120,7 @@ def _rows(soft: SoftConstraints) -> set[str]:
     """The names of the pairs, equalities and tendons that act."""
     tendons = (row.name if isinstance(row, TendonCoupling) else row.length.tendon for row in soft.tendons)
     pairs = (touch.pair for touch in soft.touches if touch.pair is not None)
-    return {*pairs, *tendons, *(one.name for one in soft.couplings), *(one.name for one in soft.connections)}
+    return {*pairs, *tendons, *(coupling.name for coupling in soft.couplings), *(one.name for one in soft.connections)}
 
 
 def _of_joint(joint: Joint, quantity: str, ranges: Ranges, soft: SoftConstraints | None, passive: Any) -> str:
@@ -139,10 +139,10 @@ def _of_joint(joint: Joint, quantity: str, ranges: Ranges, soft: SoftConstraints
     if quantity.endswith("_friction"):
         return (
             ""
-            if joint.name in {one.joint for one in soft.frictions} and "friction" in passive
+            if joint.name in {friction.joint for friction in soft.frictions} and "friction" in passive
             else "no dry friction acts"
         )
-    return "" if joint.name in {one.joint for one in soft.limits} else "the limits of the joint do not act"
+    return "" if joint.name in {limit.joint for limit in soft.limits} else "the limits of the joint do not act"
 
 
 def _of_shape(model: Model, shape: ShapeOf, quantity: str, ranges: Ranges, soft: SoftConstraints) -> str:

@@ -49,8 +49,8 @@ def as_numbers(compiled: CompiledFunction, arrays: Sequence[Any]) -> Sequence[An
     if isinstance(source, ProgramSource):
         pairs = zip(source.arguments.items(), arrays, strict=True)
         return [argument.numbers(source.name, name, x) for (name, argument), x in pairs]
-    found = map(np.asarray, arrays)  # of a program's derivative
-    return [x.astype(compiled.dtype) if x.dtype.kind == "b" else x for x in found]
+    plain = map(np.asarray, arrays)  # of a program's derivative
+    return [x.astype(compiled.dtype) if x.dtype.kind == "b" else x for x in plain]
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:

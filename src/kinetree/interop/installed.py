@@ -19,11 +19,11 @@ def check_installed(adapter: str, package: str, oldest: tuple[int, int] = (0, 0)
     command = f"'kinetree[{extra or package}]'"
     try:
         module = importlib.import_module(package)
-        found: str = getattr(module, "__version__", None) or version(packages_distributions()[package][0])
+        installed: str = getattr(module, "__version__", None) or version(packages_distributions()[package][0])
     except ImportError:
         raise MissingPackageError(f"{adapter} needs {package}: pip install {command}") from None
-    if tuple(map(int, re.findall(r"\d+", found)[:2])) < oldest:
+    if tuple(map(int, re.findall(r"\d+", installed)[:2])) < oldest:
         raise MissingPackageError(
-            f"{adapter} needs {package} {oldest[0]}.{oldest[1]} or newer, and {found} is installed: "
+            f"{adapter} needs {package} {oldest[0]}.{oldest[1]} or newer, and {installed} is installed: "
             f"pip install --upgrade {command}"
         )

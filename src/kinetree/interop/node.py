@@ -95,9 +95,9 @@ class Node:
     @cached_property
     def fingerprint(self) -> str:
         """A name for its computation, the same in every process; frameworks know it by that."""
-        found = self.key(self.dtype.name) or digest(self.program, self.dtype.name)
-        assert found is not None
-        return found.hex()
+        key = self.key(self.dtype.name) or digest(self.program, self.dtype.name)
+        assert key is not None
+        return key.hex()
 
     @cached_property
     def seconds(self) -> float:
@@ -157,8 +157,8 @@ class Node:
             if direction == "jacobian":
                 return jacobian_program(self._differentiated, wrt)
             differentiated = forward_derivative if direction == "forward" else reverse_derivative
-            whole = differentiated(self._differentiated, wrt)
-            return with_outputs(whole, range(len(self.outputs), len(whole.outputs)))
+            derived = differentiated(self._differentiated, wrt)
+            return with_outputs(derived, range(len(self.outputs), len(derived.outputs)))
 
         def key(*added: object) -> bytes | None:
             return self.key(*added, direction, wrt)
@@ -183,10 +183,10 @@ def jacobian_program(program: Program, wrt: Sequence[int]) -> Program:
     >>> interpret(jacobian_program(product, [0, 1]), [3.0], [5.0])
     ([5.0, 0.0, 3.0, 1.0],)
     """
-    whole = _with_one_output(program)
+    joined = _with_one_output(program)
     names = tuple(port.name for port in program.inputs)
-    of, by = _Numbers(program.inputs, names, whole.outputs[0]), tuple(names[k] for k in wrt)
-    matrices = Derivation(f"jac_{program.name}", of, "jacobian", by).derivative_of(whole)
+    of, by = _Numbers(program.inputs, names, joined.outputs[0]), tuple(names[k] for k in wrt)
+    matrices = Derivation(f"jac_{program.name}", of, "jacobian", by).derivative_of(joined)
     (output,) = matrices.outputs
     return replace(matrices, outputs=(Port(output.name, (output.size,)),))
 

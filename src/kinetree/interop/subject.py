@@ -201,12 +201,12 @@ class Subject:
         if self._program is None:
             port = self.source.output
             return [(self.name, slice(0, port.size), port)]
-        found, start = [], 0
+        pieces, start = [], 0
         for leaf in self._program.traced(dtype).results.leaves:
             name = leaf.name or self.name
-            found.append((name, slice(start, start + leaf.size), Port(name, leaf.shape)))
+            pieces.append((name, slice(start, start + leaf.size), Port(name, leaf.shape)))
             start += leaf.size
-        return found
+        return pieces
 
     def apart(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> Any:
         """A framework's array of all results in the form that the user's function gave them; `cast` gives an array

@@ -73,9 +73,9 @@ def roll_pitch_yaw(R: Mat3) -> tuple[float, float, float]:
     """Angles from which `from_rpy` makes this rotation, or one that differs in the last digit."""
     tried: list[tuple[float, tuple[float, float, float]]] = []
     for roll, pitch, yaw in _angles(R):
-        for whole in product(_turned_fully(roll), _turned_fully(pitch), _turned_fully(yaw)):
-            best, least = whole, math.inf
-            for candidate in _candidates(whole):
+        for angles in product(_turned_fully(roll), _turned_fully(pitch), _turned_fully(yaw)):
+            best, least = angles, math.inf
+            for candidate in _candidates(angles):
                 error = _distance(candidate, R)
                 if error == 0.0:
                     return candidate

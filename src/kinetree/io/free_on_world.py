@@ -74,7 +74,7 @@ def _with_moved(extras: Extras, moved: dict[str, Transform]) -> Extras:
     return replace(
         extras,
         reference_configuration=_moved(reference, moved),
-        keyframes=tuple(_moved(one, moved) for one in extras.keyframes),
+        keyframes=tuple(_moved(keyframe, moved) for keyframe in extras.keyframes),
     )
 
 

@@ -234,8 +234,8 @@ class JointKind(ABC):
             return True
         if type(other) is not type(self):
             return False
-        mine, others = vars(self), vars(other)
-        return mine.keys() == others.keys() and all(_same(x, others[name]) for name, x in mine.items())
+        ours, others = vars(self), vars(other)
+        return ours.keys() == others.keys() and all(_same(x, others[name]) for name, x in ours.items())
 
     def __hash__(self) -> int:
         try:

@@ -198,8 +198,8 @@ class Composite(JointKind):
     ) -> JointKind | None:
         """The composite of the changed parts; None if one has no such kind."""
         changed = [(change(kind), move(X)) for kind, X in self.parts]
-        found = [(kind, X) for kind, X in changed if kind is not None]
-        return Composite(found) if len(found) == len(changed) else None
+        kinds = [(kind, X) for kind, X in changed if kind is not None]
+        return Composite(kinds) if len(kinds) == len(changed) else None
 
     def _split(
         self, x: Sequence[Any], y: Sequence[Any], of: str = "qv"

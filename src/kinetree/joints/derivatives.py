@@ -47,11 +47,11 @@ def _subspaces(kind: JointKind, q: Sequence[Any], directions: Sequence[Sequence[
     program, derivative = _subspace(kind)
     if program.results is not None and not any(isinstance(x, int) for x in program.results):
         return [Subspace((Motion.zero(),) * kind.nv)] * len(directions)
-    found = []
+    subspaces = []
     for direction in directions:
         flat = replay(derivative, q, direction)[1]
-        found.append(Subspace(tuple(_motion(flat[6 * k : 6 * k + 6]) for k in range(kind.nv))))
-    return found
+        subspaces.append(Subspace(tuple(_motion(flat[6 * k : 6 * k + 6]) for k in range(kind.nv))))
+    return subspaces
 
 
 @lru_cache(maxsize=256)

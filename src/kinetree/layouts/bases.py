@@ -124,11 +124,11 @@ class ChainBasis(Basis):
         return self._each("drift", q, v)
 
     def _each(self, method: str, q: Numbers, v: Numbers) -> Numbers:
-        found: Numbers = []
+        numbers: Numbers = []
         for k, part in enumerate(self._parts):
             own = q[self._q[k] : self._q[k + 1]], v[self._v[k] : self._v[k + 1]]
-            found += getattr(part, method)(*own)
-        return found
+            numbers += getattr(part, method)(*own)
+        return numbers
 
 
 class SubspaceBasis(Basis):

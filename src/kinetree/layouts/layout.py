@@ -258,8 +258,8 @@ class _Arrays:
 
 def _numbers(array: Array) -> Numbers:
     """One array per entry, even for a single sample: `kinetree.expr` does not take NumPy scalars."""
-    whole = np.atleast_2d(array)
-    return [whole[..., k] for k in range(whole.shape[-1])]
+    rows = np.atleast_2d(array)
+    return [rows[..., k] for k in range(rows.shape[-1])]
 
 
 def _at(numbers: Sequence[Any], places: slice | list[int]) -> Numbers:
@@ -274,14 +274,14 @@ def _sum(a: Numbers, b: Numbers, sign: float) -> Numbers:
 def _written(robot: Model, owner: Joint | Coupling, library: str) -> Written:
     if isinstance(owner, Coupling):
         return Written(Coordinates.unchanged(owner.coordinates), Basis(owner.coordinates))
-    found = written(owner.kind, library)
-    if found is None:
+    form = written(owner.kind, library)
+    if form is None:
         raise ModelError(
             f"joint {owner.name!r} of {robot.name!r} ({owner.kind.description}) has no counterpart in "
             f"{LIBRARIES[library]} that kinetree knows: its v are not the rates of its q, and how that library would "
             "write them is not in kinetree's table; convert its numbers by hand, or give the joint a kind that is"
         )
-    return found
+    return form
 
 
 def _refuse_zero(q: Array, part: _Part, places: list[int], group: tuple[int, ...]) -> None:
@@ -318,14 +318,14 @@ def owners_as_read(robot: Model, library: str) -> list[Joint | Coupling]:
     owner_of: dict[str, Joint | Coupling] = {}
     for owner in robot.owners:
         owner_of.update(dict.fromkeys(owner.joints if isinstance(owner, Coupling) else (owner.name,), owner))
-    found = {owner.name: owner for owner in robot.owners[: int(robot.floating_base)]}
+    owners = {owner.name: owner for owner in robot.owners[: int(robot.floating_base)]}
     ahead = below.get(robot.root, [])[::-1]
     while ahead:
         name = ahead.pop()
         if name in owner_of:
-            found.setdefault(owner_of[name].name, owner_of[name])
+            owners.setdefault(owner_of[name].name, owner_of[name])
         ahead += below.get(child[name], [])[::-1]
-    return list(found.values())
+    return list(owners.values())
 
 
 def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling]:
@@ -337,18 +337,18 @@ def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling
     except TypeError:
         raise DTypeError(f"joint_order is a list of names, not {order!r:.60}") from None
     owners = {owner.name: owner for owner in reversed(robot.owners)}
-    found: list[Joint | Coupling] = []
+    in_order: list[Joint | Coupling] = []
     for name in names:
         if not isinstance(name, str) or name not in owners:
             raise _no_owner(robot, name, reversed(owners))
-        if owners[name] in found:
+        if owners[name] in in_order:
             raise ModelError(f"joint_order names {name!r} twice; list each joint once")
-        found.append(owners[name])
-    missing = [repr(owner.name) for owner in robot.owners if owner not in found]
+        in_order.append(owners[name])
+    missing = [repr(owner.name) for owner in robot.owners if owner not in in_order]
     if missing:
         left_out = listed(missing, most=5)
         raise ModelError(f"joint_order leaves out {left_out}; it must name every joint that has coordinates")
-    return found
+    return in_order
 
 
 def _no_owner(robot: Model, name: object, owners: Iterable[str]) -> Exception:

@@ -44,10 +44,10 @@ def bad_beginnings(kernel: Kernel, state: NDArray[Any], settings: Mapping[str, A
     contact = True if isinstance(own.setting, Rigid) else own  # the same pairs, whose forces are not asked for
     x = kernel.state.apart(state)
     parameters = kernel.parameters(x)
-    found = contact_forces(
+    contacts = contact_forces(
         kernel.robot, x["q"], x["v"], np.zeros(kernel.robot.nv), contact=contact, parameters=parameters
     )
-    depths = -found.distances
+    depths = -contacts.distances
     if depths.size and (count := np.count_nonzero(depths.max(axis=1) > _DEEP)) >= _MANY * len(state):
         deepest = np.unravel_index(np.argmax(depths), depths.shape)
         pairs = contact_pairs(kernel.robot, contact=contact, parameters=parameters)

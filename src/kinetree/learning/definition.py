@@ -271,7 +271,7 @@ def _delays(given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, tuple[A
 
 def _drawn(model: Model, given: Mapping[str, Any], settings: Mapping[str, Array]) -> dict[str, tuple[Any, Any]]:
     """The source of each drawn parameter, and the robot's own value."""
-    found: dict[str, tuple[Any, Any]] = {}
+    drawn: dict[str, tuple[Any, Any]] = {}
     names = model.parameter_names if given else []
     for pattern, source in given.items():
         matching = fnmatch.filter(names, pattern) if any(c in pattern for c in "*?") else [pattern]
@@ -290,8 +290,8 @@ def _drawn(model: Model, given: Mapping[str, Any], settings: Mapping[str, Array]
                         f"randomize[{pattern!r}]: {name} has {own.size} numbers, {own.tolist()}; give bounds for each, "
                         "or relative=True for a factor"
                     )
-            found[name] = source, own
-    return found
+            drawn[name] = source, own
+    return drawn
 
 
 def _warn_of_unfelt(

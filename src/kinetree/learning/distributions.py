@@ -144,12 +144,12 @@ Distribution = Uniform | Normal | Integers | Choice
 
 def _bounds(distribution: Any, *numbers: Any) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
     """The numbers as arrays, if all are finite."""
-    found = []
+    arrays = []
     for x in numbers:
         try:
-            found.append(np.asarray(x, np.float64))
+            arrays.append(np.asarray(x, np.float64))
         except (TypeError, ValueError):
             raise OptionError(f"{type(distribution).__name__}: {x!r:.60} is not a number or an array of them") from None
-        if not np.isfinite(found[-1]).all():
+        if not np.isfinite(arrays[-1]).all():
             raise OptionError(f"{type(distribution).__name__}: {x!r:.60} is not finite")
-    return found
+    return arrays

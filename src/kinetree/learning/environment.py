@@ -363,11 +363,11 @@ class Environment:
         """
         numbers = _numbers_of_worlds(worlds)
         start = _seeds(seed, numbers.shape, dtype)
-        found = self._begun(start, numbers.astype(dtype), np.zeros((), dtype), settings, threads)
-        whole = np.zeros((*numbers.shape, self._results.size), dtype)
-        result = self.worlds(whole)
+        begun = self._begun(start, numbers.astype(dtype), np.zeros((), dtype), settings, threads)
+        rows = np.zeros((*numbers.shape, self._results.size), dtype)
+        result = self.worlds(rows)
         for name in ("state", "observation"):
-            self._results.part(whole, name)[...] = found[name]
+            self._results.part(rows, name)[...] = begun[name]
         result.final_observation[...] = result.observation
         return result
 
@@ -415,11 +415,11 @@ class Environment:
         rows = worlds.numbers[chosen]
         old = self._state.apart(self._results.part(rows, "state"))
         settings = settings if mask is None else _rows_of(settings, chosen, worlds.numbers)
-        found = self._begun(old["seed"], old["world"], old["episode"] + 1.0, settings, threads)
+        begun = self._begun(old["seed"], old["world"], old["episode"] + 1.0, settings, threads)
         rows[...] = 0.0
         for name in ("state", "observation"):
-            self._results.part(rows, name)[...] = found[name]
-        self._results.part(rows, "final_observation")[...] = found["observation"]
+            self._results.part(rows, name)[...] = begun[name]
+        self._results.part(rows, "final_observation")[...] = begun["observation"]
         worlds.numbers[chosen] = rows
         return worlds
 
@@ -523,13 +523,13 @@ class Environment:
         call, layout = self._called.get((*key, dtype)) or self._unrolling(*key, dtype)
         more = {} if threads is None else {"threads": threads}
         with np.errstate(all="ignore"):  # as in `step`
-            whole = call(worlds.state, worlds.observation, weights, *self._values(settings), **more)
-        found = layout.apart(whole)
-        if self._kernel.keeps_faults and found["fault"].any():
-            self._raise(found["fault"], worlds.state, np.zeros(self.action_size), within=steps)
-        rows = {name: found[f"rows {name}"] for name in record}
+            numbers = call(worlds.state, worlds.observation, weights, *self._values(settings), **more)
+        parts = layout.apart(numbers)
+        if self._kernel.keeps_faults and parts["fault"].any():
+            self._raise(parts["fault"], worlds.state, np.zeros(self.action_size), within=steps)
+        rows = {name: parts[f"rows {name}"] for name in record}
         return Unrolled(
-            found["state"], found["observation"], found["fault"], found["episode_return"], found["episode_length"], rows
+            parts["state"], parts["observation"], parts["fault"], parts["episode_return"], parts["episode_length"], rows
         )
 
     def unroll_program(
@@ -608,9 +608,9 @@ class Environment:
         if out is None:
             raise OptionError(f"{self.name}: mask= needs out=, the worlds whose other rows stay as they are")
         chosen = _chosen(mask, out.numbers)
-        whole = out.numbers.shape[:-1]
-        state = np.broadcast_to(state, (*whole, self._state.size))[chosen]
-        action = np.broadcast_to(action, (*whole, self.action_size))[chosen]
+        shape = out.numbers.shape[:-1]
+        state = np.broadcast_to(state, (*shape, self._state.size))[chosen]
+        action = np.broadcast_to(action, (*shape, self.action_size))[chosen]
         rows = self.step(state, action, settings=_rows_of(settings, chosen, out.numbers), threads=threads)
         out.numbers[chosen] = rows.numbers
         return out

@@ -190,7 +190,7 @@ class Kernel:
             terms = {name: np.where(is_whole, term, 0.0) for name, term in terms.items()}
         truncated = np.False_ if self.most is None else x["step"] >= self.most
         x["total"] = x["total"] + reward
-        found: dict[str, Any] = {
+        results: dict[str, Any] = {
             "reward": reward, "terminated": terminated * 1.0, "truncated": truncated * 1.0, "fault": fault,
             "final_observation": seen, "episode_return": x["total"], "episode_length": x["step"],
             **({TERM + name: term for name, term in terms.items()} if self.terms else {}),
@@ -205,9 +205,9 @@ class Kernel:
             was_over = self.state.part(state, "is_over") != 0.0
             old = self.state.apart(state)
             following = when(was_over, lambda _: self._again(old, settings), following)
-            found = {name: np.where(was_over, 0.0, value) for name, value in found.items()}
-            found["final_observation"] = np.where(was_over, following["observation"], seen)
-        left = {**following, **found}
+            results = {name: np.where(was_over, 0.0, value) for name, value in results.items()}
+            results["final_observation"] = np.where(was_over, following["observation"], seen)
+        left = {**following, **results}
         return {name: left[name] for name in self.results.shapes}
 
     def _again(self, x: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,18 +245,18 @@ class Kernel:
             said = dict(returned) if isinstance(returned, dict) else {ACTION: returned}
             own = self._of_shape("policy: state", said.pop("state", now["policy"]), (memory,))
             action = self._of_shape("policy: action", said.pop(ACTION), (len(self.action[0]),))
-            found = self.advance(now["state"], action, settings)
-            is_over = (found["terminated"] + found["truncated"]) > 0.0
+            results = self.advance(now["state"], action, settings)
+            is_over = (results["terminated"] + results["truncated"]) > 0.0
             counts = now["counts"]
             after = {
-                "state": found["state"], "observation": found["observation"], "policy": np.where(is_over, 0.0, own),
-                "total": now["total"] + np.where(counts > 0.0, found["reward"], 0.0),
+                "state": results["state"], "observation": results["observation"], "policy": np.where(is_over, 0.0, own),
+                "total": now["total"] + np.where(counts > 0.0, results["reward"], 0.0),
                 "length": now["length"] + counts, "counts": np.where(is_over, 0.0, counts),
-                "fault": np.where(now["fault"] > 0.0, now["fault"], found["fault"]),
+                "fault": np.where(now["fault"] > 0.0, now["fault"], results["fault"]),
             }  # fmt: skip
             if self.autoreset == "disabled":  # nothing moves after the end
                 after = {k: x if k == "counts" else np.where(counts > 0.0, x, now[k]) for k, x in after.items()}
-            seen = {**found, ACTION: action, "observation": now["observation"], **said}
+            seen = {**results, ACTION: action, "observation": now["observation"], **said}
             unknown = [name for name in record if name not in seen]
             if unknown:
                 raise OptionError(f"record has {unknown[0]!r:.60}; there is {listed(map(repr, seen), most=20)}")
@@ -318,8 +318,8 @@ class Kernel:
         rows = self._actions_of_steps(actions, x)
         if "physics" in self.functions:
             given = self._given(x, settings, "physics", rows if most else action, before)
-            found = by_name("physics", self.functions["physics"](given), known)
-            return {**self._shaped("physics", found, x), **past}
+            result = by_name("physics", self.functions["physics"](given), known)
+            return {**self._shaped("physics", result, x), **past}
 
         carried = {name: x[name] for name in ("q", "v", "act", *self.controlled)}
         reports = "update" in self.functions and EVALUATED in self.functions["update"].takes
@@ -332,11 +332,11 @@ class Kernel:
             options = {"parameters": self.parameters(x) or None, "report": reports and "evaluated", **self.physics}
             rows = {"ctrl": command["ctrl"][None], "act": now["act"]} if "ctrl" in command else {}
             tau = command["tau"][None] if "tau" in command else None
-            found: Any = rollout(self.robot, now["q"], now["v"], tau, self.dt, **rows, **options)
+            result: Any = rollout(self.robot, now["q"], now["v"], tau, self.dt, **rows, **options)
             if reports:
-                now[EVALUATED] = Evaluated(found.q[0], found.v[0], found.qdd[0])
-                found = found.states
-            (end,) = found
+                now[EVALUATED] = Evaluated(result.q[0], result.v[0], result.qdd[0])
+                result = result.states
+            (end,) = result
             nq, nv = self.robot.nq, self.robot.nv
             act = end[nq + nv :] if "ctrl" in command else now["act"]
             return {**now, "q": end[:nq], "v": end[nq : nq + nv], "act": act}, None
@@ -397,22 +397,22 @@ class Kernel:
     def _ended(self, x: Mapping[str, Any], settings: Mapping[str, Any], action: Any, before: Any) -> Any:
         if "terminate" not in self.functions:
             return np.False_
-        found = self.functions["terminate"](self._given(x, settings, "terminate", action, before))
-        if np.shape(found) != () or getattr(found, "dtype", np.dtype(type(found))) != np.bool_:
+        ends = self.functions["terminate"](self._given(x, settings, "terminate", action, before))
+        if np.shape(ends) != () or getattr(ends, "dtype", np.dtype(type(ends))) != np.bool_:
             raise ShapeError(
-                f"terminate returned {_described(found)}; it says with one truth value whether the episode ends, such "
+                f"terminate returned {_described(ends)}; it says with one truth value whether the episode ends, such "
                 "as q[2] < 0.3, or np.any(...)"
             )
-        return found
+        return ends
 
     def _recorded(self, x: Mapping[str, Any], settings: Mapping[str, Any], action: Any, before: Any) -> dict[str, Any]:
         """The records of the task."""
         if "record" not in self.functions:
             return {}
-        found = self.functions["record"](self._given(x, settings, "record", action, before))
-        if not isinstance(found, dict):
-            raise OptionError(f"record returns a dict of arrays by name, not {_described(found)}")
-        return {name: value if hasattr(value, "shape") else np.asarray(value) for name, value in found.items()}
+        records = self.functions["record"](self._given(x, settings, "record", action, before))
+        if not isinstance(records, dict):
+            raise OptionError(f"record returns a dict of arrays by name, not {_described(records)}")
+        return {name: value if hasattr(value, "shape") else np.asarray(value) for name, value in records.items()}
 
     def observed_parts(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parts of the observation by name, without noise and delay."""
@@ -464,13 +464,13 @@ class Kernel:
 
 def purposes(names: Sequence[str]) -> dict[str, int]:
     """A number below 2¹² for each purpose of random numbers, by its name alone unless two would have the same."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for name in sorted(names):
         number = zlib.crc32(name.encode()) % _PURPOSES
-        while number in found.values():
+        while number in numbers.values():
             number = (number + 1) % _PURPOSES
-        found[name] = number
-    return found
+        numbers[name] = number
+    return numbers
 
 
 def _described(x: Any) -> str:

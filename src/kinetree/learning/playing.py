@@ -89,14 +89,14 @@ def play(
     begun = env.reset(seed, 1 if worlds is None else worlds, threads=threads)
     names = ("action", "observation", "reward", *(f"reward {name}" for name in begun.recorded))
     unroll = env.unroll_program(Within.of(env, policy), weights.shape[-1], steps, record=("state", *names))
-    found = unroll(begun.state, begun.observation, weights, **({} if threads is None else {"threads": threads}))
-    length = found["episode_length"].astype(int)
+    results = unroll(begun.state, begun.observation, weights, **({} if threads is None else {"threads": threads}))
+    length = results["episode_length"].astype(int)
     moments = np.minimum(np.arange(length.max() + 1), length[:, None])  # (N, T): later rows repeat the last one
     world = np.arange(len(length))[:, None]
-    states = np.concatenate([begun.state[:, None], found["rows"]["state"]], axis=1)[world, moments]
+    states = np.concatenate([begun.state[:, None], results["rows"]["state"]], axis=1)[world, moments]
     recorded = {}
     for name in names:
-        recorded[name] = found["rows"][name][world, np.minimum(moments, length[:, None] - 1)]
+        recorded[name] = results["rows"][name][world, np.minimum(moments, length[:, None] - 1)]
         if name.startswith("reward"):
             recorded[name][moments == length[:, None]] = 0.0
     parts = env.parts_of_state(states)

@@ -102,26 +102,26 @@ class Policy:
         >>> kt.learning.mlp((4, 8, 2), normalize=True).shapes
         {'mean': (4,), 'std': (4,), '0.weight': (8, 4), '0.bias': (8,), '1.weight': (2, 8), '1.bias': (2,)}
         """
-        found: dict[str, tuple[int, ...]] = {}
+        result: dict[str, tuple[int, ...]] = {}
         if self.normalize:
-            found |= {"mean": self.sizes[:1], "std": self.sizes[:1]}
+            result |= {"mean": self.sizes[:1], "std": self.sizes[:1]}
         for k, (before, after) in enumerate(itertools.pairwise(self.sizes)):
             if k < self.recurrent:  # PyTorch's names, and its order: gates r, z and n one below the other
-                found |= {f"weight_ih_l{k}": (3 * after, before), f"weight_hh_l{k}": (3 * after, after)}
-                found |= {f"bias_ih_l{k}": (3 * after,), f"bias_hh_l{k}": (3 * after,)}
+                result |= {f"weight_ih_l{k}": (3 * after, before), f"weight_hh_l{k}": (3 * after, after)}
+                result |= {f"bias_ih_l{k}": (3 * after,), f"bias_hh_l{k}": (3 * after,)}
             else:
                 layer = k - self.recurrent
-                found |= {f"{layer}.weight": (after, before), f"{layer}.bias": (after,)}
-        return found
+                result |= {f"{layer}.weight": (after, before), f"{layer}.bias": (after,)}
+        return result
 
     def split(self, weights: Any) -> dict[str, Any]:
         """The arrays (…, *shape) that weights (…, size) consist of, by name. Those of a plain array are views of it."""
-        found, first = {}, 0
+        arrays, first = {}, 0
         for name, shape in self.shapes.items():
             last = first + math.prod(shape)
-            found[name] = weights[..., first:last].reshape(*weights.shape[:-1], *shape)
+            arrays[name] = weights[..., first:last].reshape(*weights.shape[:-1], *shape)
             first = last
-        return found
+        return arrays
 
     def join(self, arrays: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
         """Weights (size,) of the arrays in `shapes`, by name. The mean is 0 and the deviation 1 where they are missing.
@@ -207,10 +207,10 @@ class Policy:
         if not shape:
             return self._one(*arrays)
         arrays = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays]
-        found = [self._one(*rows) for rows in zip(*arrays, strict=True)]
+        actions = [self._one(*rows) for rows in zip(*arrays, strict=True)]
         if not self.recurrent:
-            return np.stack(found).reshape(*shape, -1)
-        return tuple(np.stack(parts).reshape(*shape, -1) for parts in zip(*found, strict=True))
+            return np.stack(actions).reshape(*shape, -1)
+        return tuple(np.stack(parts).reshape(*shape, -1) for parts in zip(*actions, strict=True))
 
     def _one(self, weights: Any, observation: Any, state: Any = None) -> Any:
         """The same for one sample in a program."""
@@ -386,16 +386,16 @@ def _gated(by_x: Any, U: Any, c: Any, h: Any) -> Any:
 def _dense(W: Any, b: Any, x: Any, activation: Callable[[Any], Any] = ACTIVATIONS["identity"]) -> Any:
     """activation(W x + b), some rows of W at once."""
     rows, columns = W.shape
-    whole = rows - rows % _ROWS_AT_ONCE
+    in_blocks = rows - rows % _ROWS_AT_ONCE
 
     def some(_: Any, block: Any) -> tuple[Any, Any]:
         W, b = block
         y, _ = scan(lambda y, column: (y + column[0] * column[1], None), b, (W.T, x))
         return (), activation(y)
 
-    parts = [some((), (W[whole:], b[whole:]))[1]] if rows > whole else []
-    if whole:
+    parts = [some((), (W[in_blocks:], b[in_blocks:]))[1]] if rows > in_blocks else []
+    if in_blocks:
         shape = (-1, _ROWS_AT_ONCE)
-        _, blocks = scan(some, (), (W[:whole].reshape(*shape, columns), b[:whole].reshape(shape)))
-        parts = [blocks.reshape(whole), *parts]
+        _, blocks = scan(some, (), (W[:in_blocks].reshape(*shape, columns), b[:in_blocks].reshape(shape)))
+        parts = [blocks.reshape(in_blocks), *parts]
     return np.concatenate(parts) if len(parts) > 1 else parts[0]

@@ -130,18 +130,18 @@ def _of_state_dict(given: Any, where: str, activation: str | None, output: str |
     if len(arrays) < len(names):
         name = next(n for n in names if n not in arrays)
         raise PolicyFileError(f"{where}: {name!r} belongs neither to the policy ({', '.join(group)}) nor to a critic")
-    found, sizes, recurrent = _taken(arrays, where)
+    weights, sizes, recurrent = _taken(arrays, where)
     if activation is None and len(sizes) - recurrent > 2:
         raise OptionError(
             f"{where} does not contain the activation functions of its layers of {listed(map(str, sizes))} units: "
             'give activation="elu", for example'
         )
-    activation, normalize = activation or "identity", "mean" in found
+    activation, normalize = activation or "identity", "mean" in weights
     if recurrent:
         policy = gru(sizes, recurrent, activation, output, normalize=normalize)
     else:
         policy = mlp(sizes, activation, output, normalize=normalize)
-    return policy, policy.join(found)
+    return policy, policy.join(weights)
 
 
 def _normalizer(given: Any) -> dict[str, Any]:
@@ -320,10 +320,10 @@ class _Graph:
         arrays = {
             f"{k}.{x}": a for k, layer in enumerate(layers) for x, a in zip(("weight", "bias"), layer, strict=True)
         }
-        found, sizes, _ = _taken(arrays, self._where)
-        found |= {name: np.broadcast_to(x, sizes[0]) for name, x in self._normalizer.items()}
+        weights, sizes, _ = _taken(arrays, self._where)
+        weights |= {name: np.broadcast_to(x, sizes[0]) for name, x in self._normalizer.items()}
         policy = mlp(sizes, activations[0] if activations else "identity", output, normalize=bool(self._normalizer))
-        return policy, policy.join(found)
+        return policy, policy.join(weights)
 
     def _numbers(self, tensor: Any, name: str) -> Array:
         if tensor.data_location == self._onnx.TensorProto.EXTERNAL:

@@ -142,8 +142,8 @@ class Learner:
         means = torch.zeros(3)
         for _ in range(s.epochs):
             for part in np.array_split(self._rng.permutation(len(sample)), s.minibatches):
-                found = [*apply(loss, torch.from_numpy(part).split(_AT_ONCE))]
-                gradient, parts = (sum(x, torch.zeros(())) / len(part) for x in zip(*found, strict=True))
+                losses = [*apply(loss, torch.from_numpy(part).split(_AT_ONCE))]
+                gradient, parts = (sum(x, torch.zeros(())) / len(part) for x in zip(*losses, strict=True))
                 self._adapt(float(parts[0]))
                 self._theta.grad = gradient
                 torch.nn.utils.clip_grad_norm_(self._theta, s.largest_gradient)

@@ -100,8 +100,8 @@ def load_run(folder: str | PathLike[str], env: Environment | None = None) -> Run
     """
     path = file_path("kt.learning.load_run", folder, what="folder") / _FILE
     try:
-        with open_regular(path) as file, np.load(file, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+        with open_regular(path) as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
         header = json.loads(str(arrays.pop("header")))
         about, given = header["about"], header["policy"]
         if header["version"] != _VERSION:

@@ -124,15 +124,15 @@ def _named(model: Robot) -> dict[str, ActuatorOf]:
 
 
 def _quantities(model: Robot, one: Actuator) -> Mapping[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
+    sizes: dict[str, tuple[int, ...]] = {}
     if one.gain in ("fixed", "affine") and one.bias in ("none", "affine"):
-        found = {"gain_parameters": (3,), "bias_parameters": (3,)}
+        sizes = {"gain_parameters": (3,), "bias_parameters": (3,)}
         if _is_servo(one):
-            found = {**({"kp": ()} if _is_position_servo(one) else {}), "kd": (), **found}
+            sizes = {**({"kp": ()} if _is_position_servo(one) else {}), "kd": (), **sizes}
     has_joint = one.target in model.joints and one.transmission in ("joint", "jointinparent")
     if one.transmission in _SCALAR and (not has_joint or model.joints[one.target].kind.nv == 1):
-        found["gear"] = ()
-    return {**found, "force_range": (2,)} if one.force_limited else found
+        sizes["gear"] = ()
+    return {**sizes, "force_range": (2,)} if one.force_limited else sizes
 
 
 def _is_position_servo(one: Actuator) -> bool:

@@ -79,7 +79,7 @@ def assemble_tree(
     bodies = {link.name: body(link, link) for link in links}
     for link in links:
         if link.alternatives:
-            objects = [body(link, one) for one in link.alternatives]
+            objects = [body(link, alternative) for alternative in link.alternatives]
             one = bodies[link.name]
             objects[link.present] = replace(one, name=link.alternatives[link.present].name)
             bodies[link.name] = replace(one, alternatives=tuple(objects), present=link.present)

@@ -64,9 +64,9 @@ def build(
         specs = {spec.name: spec for spec in parts.joints}
     check_mimics(specs, problems)
     check_couplings(parts.couplings, specs, problems)
-    found, indefinite = check_inertias(parts.links, problems)
+    caught, indefinite = check_inertias(parts.links, problems)
     noted = list(suspicions[:NOTED])
-    found += [*check_joints(parts.joints, problems), *noted]
+    caught += [*check_joints(parts.joints, problems), *noted]
     if problems.collects:
         parts = mended_drives(parts)
 
@@ -80,19 +80,19 @@ def build(
     if problems.fatal == before:
         check_names(joints, parts.couplings, specs, problems)
     if problems.fatal > before or not structure.is_tree:
-        problems.suspect(problem for warning in found for problem in warning.problems)
+        problems.suspect(problem for warning in caught for problem in warning.problems)
         problems.stop()
         raise ModelError(f"{parts.source}: its parts cannot be put together")
     layout = Layout.of(joints, parts.couplings)
     tree, bodies = assemble_tree(structure, parts.links, joints, parts.gravity, layout)
     compensated = check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I, problems)
-    found += compensated.values()
+    caught += compensated.values()
     if problems.collects:
-        problems.suspect(problem for warning in found for problem in warning.problems)
-        found = [warning for warning in found if not any(problem.repair for problem in warning.problems)]
+        problems.suspect(problem for warning in caught for problem in warning.problems)
+        caught = [warning for warning in caught if not any(problem.repair for problem in warning.problems)]
         parts = replace(parts, links=mended_links(parts.links, compensated, problems))
         tree, bodies = assemble_tree(structure, parts.links, joints, parts.gravity, layout)
-    sentences = [str(warning) for warning in found]
+    sentences = [str(warning) for warning in caught]
     fields = {
         "name": parts.name,
         "tree": tree,
@@ -116,8 +116,8 @@ def _suspicions(known: Sequence[Parts]) -> set[str]:
     """The warnings given when the robots with these parts were built."""
     sentences: set[str] = set()
     for parts in known:
-        found, indefinite = check_inertias(parts.links)
-        sentences.update(map(str, (*found, *indefinite.values(), *check_joints(parts.joints))))
+        caught, indefinite = check_inertias(parts.links)
+        sentences.update(map(str, (*caught, *indefinite.values(), *check_joints(parts.joints))))
     return sentences
 
 

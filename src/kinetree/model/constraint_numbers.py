@@ -94,11 +94,11 @@ class ConstraintNumbers:
         lengths = iter(next(flat) if any(part.length is not None for part in parts) else ())
         gains = iter(next(flat) if any(part.gains for part in parts) else ())
         for c, part, place in zip(constraints, parts, places, strict=True):
-            found: dict[str, Any] = {} if place is None else {"at": place}
+            values: dict[str, Any] = {} if place is None else {"at": place}
             if part.length is not None:
-                found["length"] = next(lengths)
-            found |= {name: next(gains) for name in _GAINS if part.gains and is_given(getattr(c, name))}
-            rows.append(_made(type(c), tuple(found.get(f.name, getattr(c, f.name)) for f in fields(c))))
+                values["length"] = next(lengths)
+            values |= {name: next(gains) for name in _GAINS if part.gains and is_given(getattr(c, name))}
+            rows.append(_made(type(c), tuple(values.get(f.name, getattr(c, f.name)) for f in fields(c))))
         return tuple(rows)
 
     def _parts(self, c: Constraint) -> _Parts:

@@ -190,7 +190,7 @@ def is_given(number: Any) -> bool:
 
 def holds(frames: Mapping[str, Frame], constraints: Sequence[Constraint]) -> list[Hold]:
     """The constraints on these frames: those of a robot, or of another form of it."""
-    found = []
+    result = []
     for c in constraints:
         units = _ALL if isinstance(c.directions, str) else cast("tuple[tuple[float, float, float], ...]", c.directions)
         directions = tuple(Vec3(*unit) for unit in units)
@@ -198,13 +198,13 @@ def holds(frames: Mapping[str, Frame], constraints: Sequence[Constraint]) -> lis
         gains: list[Any] = [x if is_given(x) else None for x in (c.position_gain, c.velocity_gain)]
         if isinstance(c, Contact):
             at = cast("Transform | None", c.at)
-            found.append(Hold(_anchor(frames[c.frame]), None, directions, turns, c.axes, at, None, *gains))
+            result.append(Hold(_anchor(frames[c.frame]), None, directions, turns, c.axes, at, None, *gains))
         else:
             a, b = frames[c.frame_a], frames[c.frame_b]
-            found.append(
+            result.append(
                 Hold(_anchor(b), _anchor(a), directions, turns, "carrier", None, cast("Any", c.length), *gains)
             )
-    return found
+    return result
 
 
 def _anchor(frame: Frame) -> Anchor:

@@ -93,10 +93,10 @@ def _scipy() -> tuple[int, int, int] | None:
 
 def _state(path: PurePath) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        state = os.stat(path)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def digest(*values: object) -> bytes | None:
@@ -249,7 +249,7 @@ def _is_ours(thing: type | FunctionType) -> bool:
 
 def is_global(function: FunctionType) -> bool:
     """Whether a function is found by its name in its module: then that distinguishes it from others."""
-    found: Any = sys.modules.get(function.__module__)
+    value: Any = sys.modules.get(function.__module__)
     for name in function.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is function
+        value = getattr(value, name, None)
+    return value is function

@@ -78,26 +78,26 @@ def flags(what: str, given: bool | Sequence[bool], count: int, where: object) ->
     if isinstance(given, bool | np.bool_):
         return (bool(given),) * count
     try:
-        found = None if isinstance(given, _NO_SEQUENCES) else tuple(given)
+        values = None if isinstance(given, _NO_SEQUENCES) else tuple(given)
     except TypeError:
-        found = None
-    if found is None or not all(isinstance(flag, bool | np.bool_) for flag in found):
+        values = None
+    if values is None or not all(isinstance(flag, bool | np.bool_) for flag in values):
         raise fault(
             where, f"{what} must be True, False or one of them per degree of freedom ({count}), not {given!r:.60}"
         )
-    if len(found) != count:
-        raise fault(where, f"{what} needs one flag per degree of freedom ({count}), not {len(found)}")
-    return tuple(map(bool, found))
+    if len(values) != count:
+        raise fault(where, f"{what} needs one flag per degree of freedom ({count}), not {len(values)}")
+    return tuple(map(bool, values))
 
 
 def names(what: str, given: Sequence[str], where: object) -> tuple[str, ...]:
     try:
-        found = None if isinstance(given, _NO_SEQUENCES) else tuple(given)
+        texts = None if isinstance(given, _NO_SEQUENCES) else tuple(given)
     except TypeError:
-        found = None
-    if found is None or not all(isinstance(name, str) for name in found):
+        texts = None
+    if texts is None or not all(isinstance(name, str) for name in texts):
         raise fault(where, f"{what} must be a list of names, such as ['left', 'right'], not {given!r:.60}")
-    return tuple(map(plain, found))
+    return tuple(map(plain, texts))
 
 
 def body_name(what: str, name: str, where: object) -> str:
@@ -114,12 +114,12 @@ def sentence_of(what: str, sentence: str, where: object) -> str:
 
 def shapes(geometry: Sequence[Geometry], body: str, where: object) -> tuple[Geometry, ...]:
     try:
-        found = tuple(geometry)
+        several = tuple(geometry)
     except TypeError:
-        found = None
-    if found is None or (found and not all(isinstance(shape, Geometry) for shape in found)):
+        several = None
+    if several is None or (several and not all(isinstance(shape, Geometry) for shape in several)):
         raise fault(where, f"body {body!r}: its geometry must be a list of Geometry, not {geometry!r:.60}")
-    return tuple(_shape(shape, body, where) for shape in found)
+    return tuple(_shape(shape, body, where) for shape in several)
 
 
 def _shape(shape: Geometry, body: str, where: object) -> Geometry:
@@ -152,8 +152,8 @@ def _check_contact(contact: ContactParameters, body: str, where: object) -> None
             sentence = f"{word} of a contact must be an integer of 32 bits, not {number!r:.60}"
             raise fault(where, f"body {body!r}: {sentence}", "bad-number")
     for word, count in (("friction", 3), ("solref", 2), ("solimp", 5)):
-        found = floats(f"body {body!r}: {word} of a contact", getattr(contact, word), where)
-        if len(found) != count or not all(map(math.isfinite, found)):
+        numbers = floats(f"body {body!r}: {word} of a contact", getattr(contact, word), where)
+        if len(numbers) != count or not all(map(math.isfinite, numbers)):
             sentence = f"{word} of a contact must be {count} finite numbers, not {getattr(contact, word)!r:.60}"
             raise fault(where, f"body {body!r}: {sentence}", "bad-number")
     for word in ("solmix", "margin", "gap"):

@@ -41,10 +41,10 @@ def limit_arrays(owners: Iterable[Joint | Coupling], joints: Mapping[str, Joint]
         for first in owner.kind.quaternions:
             quaternion = slice(owner.q_start + first, owner.q_start + first + 4)
             lower[quaternion], upper[quaternion] = -math.inf, math.inf
-    found = LimitArrays(lower, upper, velocity, effort)
-    for array in found:
+    limits = LimitArrays(lower, upper, velocity, effort)
+    for array in limits:
         array.flags.writeable = False
-    return found
+    return limits
 
 
 def _limit_coupling(

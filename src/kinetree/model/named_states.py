@@ -54,15 +54,15 @@ def named_configuration(model: Robot, name: str, group: str | None, q: ArrayLike
     """See `Model.named_configuration`."""
     state = _state(model, name, group)
     if q is None:
-        found = model.neutral()
+        result = model.neutral()
     else:
-        found = np.array(real_array("q", q, f"({model.nq},)"), dtype=np.float64)
-        if found.shape != (model.nq,):
-            raise ShapeError(f"q has shape {found.shape}, but named_configuration takes one q of ({model.nq},)")
+        result = np.array(real_array("q", q, f"({model.nq},)"), dtype=np.float64)
+        if result.shape != (model.nq,):
+            raise ShapeError(f"q has shape {result.shape}, but named_configuration takes one q of ({model.nq},)")
     for part in state.values:
-        _put(model, state, part, found)
-    model.check_configuration(found)
-    return found
+        _put(model, state, part, result)
+    model.check_configuration(result)
+    return result
 
 
 def _state(model: Robot, name: str, group: str | None) -> NamedState:

@@ -184,8 +184,8 @@ def find(model: Robot, name: str) -> Parameter:
         return Parameter(model.joints[part], quantity, sizes[quantity])
     if what in ROWS_OF and (rows := find_rows(model, what, part, quantity)) is not None:
         return Parameter(rows[0], quantity, rows[1])
-    if what == "shape" and (found := find_shape(model, part, quantity)) is not None:
-        return Parameter(found[0], quantity, found[1])
+    if what == "shape" and (place := find_shape(model, part, quantity)) is not None:
+        return Parameter(place[0], quantity, place[1])
     if what == "actuator" and (acting := find_actuator(model, part, quantity)) is not None:
         return Parameter(acting[0], quantity, acting[1])
     raise NameNotFoundError(f"{model.name!r} has no parameter {name!r}: {_advice(model, what, part, quantity, name)}")
@@ -194,8 +194,8 @@ def find(model: Robot, name: str) -> Parameter:
 def _of_a_body(model: Robot, body: Body) -> Mapping[str, tuple[int, ...]]:
     """The quantities of a body, and their sizes; its placement is one where a fixed joint holds it."""
     is_held = body.is_fixed and body.name != model.root
-    found = {**OF_A_BODY, "placement": (PLACEMENT_SIZE,)} if is_held else OF_A_BODY
-    return {**found, "alternative": ()} if body.alternatives else found
+    sizes = {**OF_A_BODY, "placement": (PLACEMENT_SIZE,)} if is_held else OF_A_BODY
+    return {**sizes, "alternative": ()} if body.alternatives else sizes
 
 
 def _placement(model: Robot, owner: Body | Joint | ShapeOf) -> Transform:
@@ -266,7 +266,7 @@ def numbers_of(body: Body) -> dict[str, Sequence[Scalar]]:
 
 def number_of_alternative(body: Body, which: Any) -> int:
     """The number of one of the objects that a body may be, by its number or name."""
-    names = [one.name for one in body.alternatives]
+    names = [alternative.name for alternative in body.alternatives]
     if not names:
         raise ModelError(f"body {body.name!r} is one object alone; robot.with_alternatives gives it others")
     if isinstance(which, str):
@@ -303,14 +303,14 @@ _SHOWN = 8
 
 def selected(index: Scalar, rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """The row of this number; if no row has it, the first of its numbers is NaN."""
-    found: list[Scalar] = []
+    row: list[Scalar] = []
     for n, column in enumerate(zip(*rows, strict=True)):
         x: Scalar = math.nan if n == 0 else column[0]
         if n == 0 or any(other != column[0] for other in column):
             for k, own in enumerate(column):
                 x = select(equal(index, float(k)), own, x)
-        found.append(x)
-    return found
+        row.append(x)
+    return row
 
 
 def placement_from(numbers: Sequence[Scalar]) -> Transform:

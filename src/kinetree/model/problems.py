@@ -102,8 +102,8 @@ class Collected(Problems):
         self._fatal = 0
 
     def add(self, error: ModelError) -> None:
-        for found in problems_of(error):
-            self._keep(found)
+        for fault in problems_of(error):
+            self._keep(fault)
 
     def of(self, *names: str) -> AbstractContextManager[object]:
         return _Part(self, names)
@@ -139,7 +139,7 @@ class Collected(Problems):
         return self._fatal
 
     def stop(self) -> None:
-        errors = [found for found in self.found if found.severity == "error" and not found.repair]
+        errors = [fault for fault in self.found if fault.severity == "error" and not fault.repair]
         if len(errors) == 1:
             raise ModelError(str(errors[0]), problems=errors)
         if errors:
@@ -159,7 +159,7 @@ class Collected(Problems):
     @property
     def repairs(self) -> tuple[Problem, ...]:
         """The repairs, each with its problem."""
-        return tuple(found for found in self.found if found.repair)
+        return tuple(fault for fault in self.found if fault.repair)
 
     def _keep(self, found: Problem) -> None:
         if found in self.found:
@@ -174,9 +174,9 @@ class Collected(Problems):
     def place(self, file: str) -> None:
         """Give problems that do not know their file or line these."""
         lines: Mapping[str, int] = {}
-        if self._lines is not None and any(found.element and found.line is None for found in self.found):
+        if self._lines is not None and any(fault.element and fault.line is None for fault in self.found):
             lines = self._lines()
-        self.found = dict.fromkeys(placed(found, file, lines) for found in self.found)
+        self.found = dict.fromkeys(placed(fault, file, lines) for fault in self.found)
 
 
 def problems_of(error: ModelError) -> tuple[Problem, ...]:
@@ -184,8 +184,8 @@ def problems_of(error: ModelError) -> tuple[Problem, ...]:
     if error.problems:
         return error.problems
     place, _, sentence = str(error).partition(": ")
-    found = problem(place, sentence)
-    return (found,) if sentence and (found.line or os.sep in place) else (problem("", str(error)),)
+    result = problem(place, sentence)
+    return (result,) if sentence and (result.line or os.sep in place) else (problem("", str(error)),)
 
 
 @contextmanager
@@ -198,13 +198,13 @@ def coded(code: str, *, all: bool = True) -> Iterator[None]:
         yield
     except ModelError as error:
         if all or not error.problems:
-            error.problems = tuple(found._replace(code=code) for found in problems_of(error))
+            error.problems = tuple(fault._replace(code=code) for fault in problems_of(error))
         raise
 
 
 def concerns_followers(error: ModelError) -> bool:
     """Whether an error may be gone if no joint follows others."""
-    return any(found.code in _OF_FOLLOWERS for found in problems_of(error))
+    return any(fault.code in _OF_FOLLOWERS for fault in problems_of(error))
 
 
 _OF_FOLLOWERS = frozenset({"bad-mimic", "bad-coupling", "unknown-joint", "circle"})
@@ -231,6 +231,6 @@ class _Part:
             return False
         self._problems.add(error)
         # Others may refer to a part whose name is missing, or is that of another by mistake.
-        is_misnamed = any(found.code == "duplicate-name" for found in error.problems)
+        is_misnamed = any(fault.code == "duplicate-name" for fault in error.problems)
         self._problems.leave_out(*([""] if is_misnamed else self._names))
         return True

@@ -109,8 +109,8 @@ def settings_of(model: Robot, joint: Joint) -> JointSettings:
 
 
 def _numbers(settings: Any, quantity: str) -> Sequence[Scalar]:
-    found: float | tuple[float, ...] = getattr(settings, quantity)
-    return found if isinstance(found, tuple) else (found,)
+    numbers: float | tuple[float, ...] = getattr(settings, quantity)
+    return numbers if isinstance(numbers, tuple) else (numbers,)
 
 
 def _named(model: Robot, what: str) -> dict[str, RowsOf]:

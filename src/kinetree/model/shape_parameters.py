@@ -60,8 +60,8 @@ def nominal_of_shape(shape: ShapeOf, quantity: str) -> Sequence[Scalar]:
     if quantity == "size":
         return shape.geometry.size
     own = shape.geometry.contact or _USUAL
-    found: float | tuple[float, ...] = getattr(own, quantity)
-    return found if isinstance(found, tuple) else (found,)
+    numbers: float | tuple[float, ...] = getattr(own, quantity)
+    return numbers if isinstance(numbers, tuple) else (numbers,)
 
 
 def no_such_shape(model: Robot, name: str) -> str:
@@ -87,8 +87,8 @@ def _shapes(model: Robot) -> dict[str, ShapeOf]:
     ]
     numbered = {f"{body}[{k}]": (body, k, shape) for body, k, shape in every}
     often = Counter(shape.name for _, _, shape in every)
-    found: dict[str, ShapeOf] = {}
+    shapes: dict[str, ShapeOf] = {}
     for place, (body, k, shape) in numbered.items():
         own = shape.name if often[shape.name] == 1 and shape.name and shape.name not in numbered else place
-        found[own] = found[place] = ShapeOf(own, body, k, shape)
-    return found
+        shapes[own] = shapes[place] = ShapeOf(own, body, k, shape)
+    return shapes

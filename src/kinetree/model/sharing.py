@@ -166,13 +166,13 @@ def _sparse(row: Sequence[float], first: int) -> Row:
 def left_inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
     """L with L G = 1; if a row of G is a row of the identity, L takes that coordinate itself."""
     G = np.array(matrix, dtype=np.float64)
-    found: list[list[float]] = []
+    rows: list[list[float]] = []
     for unit in np.eye(G.shape[1]):
         same = np.flatnonzero((unit == G).all(axis=1))
         if not len(same):
             return [list(map(float, row)) for row in np.linalg.pinv(G)]
-        found.append([float(k == same[0]) for k in range(len(G))])
-    return found
+        rows.append([float(k == same[0]) for k in range(len(G))])
+    return rows
 
 
 def check_couplings(

@@ -140,13 +140,13 @@ def _beginning_with(archive: zipfile.ZipFile, prefix: str) -> list[str]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
-    found = [info for info in archive.infolist() if info.filename == f"{name}.npy"]
-    if len(found) > 1:
-        raise ArrayFileError(f"{name!r} is in it {len(found)} times")
-    for info in found:
+    members = [info for info in archive.infolist() if info.filename == f"{name}.npy"]
+    if len(members) > 1:
+        raise ArrayFileError(f"{name!r} is in it {len(members)} times")
+    for info in members:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ArrayFileError(f"{name!r} is packed by a method that NumPy does not use")
-    return found[0] if found else None
+    return members[0] if members else None
 
 
 def _header(name: str, stream: Any, size: int) -> Header:

@@ -98,14 +98,14 @@ def _size(path: Path) -> int:
         path = path.parent
     files = [one for one in path.iterdir() if not one.is_dir()] if path.is_dir() else [path]
     size = 0
-    for one in files:
+    for file in files:
         try:
-            open_regular(one).close()
-            if one.name == _METADATA:
-                read_regular(one, _LONGEST_METADATA)
+            open_regular(file).close()
+            if file.name == _METADATA:
+                read_regular(file, _LONGEST_METADATA)
         except OSError as error:
-            raise OSError(error.errno, f"{one.name}: {reason(error)}") from None
-        size += one.stat().st_size
+            raise OSError(error.errno, f"{file.name}: {reason(error)}") from None
+        size += file.stat().st_size
     return size
 
 
@@ -115,26 +115,26 @@ def read_messages_here(path: Path, topic: str | None) -> JointStates:
     try:
         topics, messages = source(path)
         chosen = _chosen(path, topics, topic)
-        found = list(messages(chosen))
+        received = list(messages(chosen))
     except OSError as error:
         raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
-    if not found:
+    if not received:
         raise LogError(f"read_log: {path} has no messages of {chosen}")
-    names = tuple(found[0].name)
-    for k, message in enumerate(found):
+    names = tuple(received[0].name)
+    for k, message in enumerate(received):
         if tuple(message.name) != names:
             raise LogError(
                 f"read_log: {path}: message {k} of {chosen} has the joints {listed(map(repr, message.name), most=4)}, "
                 f"and the first one {listed(map(repr, names), most=4)}; filter the topic before it is recorded"
             )
-    stamps = np.array([_nanoseconds(message.header.stamp) for message in found], dtype=np.int64)
+    stamps = np.array([_nanoseconds(message.header.stamp) for message in received], dtype=np.int64)
     if not stamps.any():
         raise LogError(f"read_log: {path}: the headers of {chosen} have no time, only zeros")
-    position = _numbers(path, chosen, found, "position", len(names))
+    position = _numbers(path, chosen, received, "position", len(names))
     if position is None:
         raise LogError(f"read_log: {path}: the messages of {chosen} have no positions")
     time = (stamps - stamps[0]) * 1e-9
-    velocity, effort = (_numbers(path, chosen, found, part, len(names)) for part in ("velocity", "effort"))
+    velocity, effort = (_numbers(path, chosen, received, part, len(names)) for part in ("velocity", "effort"))
     return JointStates(chosen, names, time, position, velocity, effort)
 
 

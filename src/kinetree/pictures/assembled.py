@@ -179,9 +179,9 @@ def _packed(surfaces: Sequence[Surface]) -> tuple[NDArray[np.int32], NDArray[np.
 
 def _halves(image: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
     """An image, and smaller ones until one has one row or column; means are those of the light."""
-    found, light = [image], LINEAR.astype(np.float32)[image]
+    images, light = [image], LINEAR.astype(np.float32)[image]
     while min(light.shape[:2]) > 1:
         height, width = light.shape[0] // 2, light.shape[1] // 2
         light = light[: 2 * height, : 2 * width].reshape(height, 2, width, 2, 3).mean(axis=(1, 3))
-        found.append(ENCODED[np.rint(light * (len(ENCODED) - 1)).astype(np.intp)])
-    return found
+        images.append(ENCODED[np.rint(light * (len(ENCODED) - 1)).astype(np.intp)])
+    return images

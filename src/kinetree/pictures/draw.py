@@ -122,10 +122,10 @@ class Drawing:
             covered = np.zeros((rows.stop - rows.start, width), np.uint8)
             nearness = np.zeros((count, n * width), np.float32)
             for k, (first, last) in enumerate(ahead):
-                found = np.full((count, n * width), -1, np.int32)
+                nearest = np.full((count, n * width), -1, np.int32)
                 its_nearness = nearness.copy() if k else nearness
-                find_nearest(boxes, edges, first, last, top, top + count, 1.0 / camera.near, its_nearness, found)
-                shade(found, top, n * width, n, surfaces, lighting, backdrop, covered, samples)
+                find_nearest(boxes, edges, first, last, top, top + count, 1.0 / camera.near, its_nearness, nearest)
+                shade(nearest, top, n * width, n, surfaces, lighting, backdrop, covered, samples)
             develop(backdrop, covered, samples, n, rows.start, rows.stop, width, ENCODED, picture)
 
         on_threads(band, pieces(height, _BAND), threads)

@@ -141,11 +141,11 @@ class _Gif:
 def _changed(new: NDArray[np.uint8], old: NDArray[np.uint8] | None) -> tuple[slice, slice]:
     """The rows and columns around all pixels that differ; at least one pixel, as a frame must have some."""
     differs = np.ones(new.shape, np.bool_) if old is None else new != old
-    found = []
+    slices = []
     for axis in (1, 0):
         where = np.flatnonzero(differs.any(axis=axis))
-        found.append(slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 1))
-    return found[0], found[1]
+        slices.append(slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 1))
+    return slices[0], slices[1]
 
 
 def _libav() -> Any:

@@ -197,11 +197,11 @@ class _Take:
         """(F, n, 26, 3), some frames at a time."""
         frames, count, _ = self._q.shape
         step = max(1, _AT_ONCE // (3 * OUTERMOST * count * max(1, len(self._scene.looks.parts))))
-        found = []
+        outlines = []
         for begin in range(0, frames, step):
             corners = self._scene.corners(self._scene.placements(self._q[begin : begin + step]))
-            found.append(outline(corners.reshape(-1, *corners.shape[-2:])).reshape(-1, count, OUTERMOST, 3))
-        return np.concatenate(found)
+            outlines.append(outline(corners.reshape(-1, *corners.shape[-2:])).reshape(-1, count, OUTERMOST, 3))
+        return np.concatenate(outlines)
 
 
 def _fill(film: Encoder, take: _Take, progress: Progress | None) -> None:

@@ -31,13 +31,13 @@ def checked_values(function: str, robot: Model, parameters: Any) -> Values:
             f"{function}: parameters must be a dict from names such as 'body.platform.placement' to arrays, not "
             f"{type(parameters).__name__}"
         )
-    found = {}
+    checked = {}
     for name, given in parameters.items():
         values = samples(f"{function}: {name}", given, robot.parameter(name).shape, repr(robot.name))
-        found[name] = np.asarray(values, np.float64)
+        checked[name] = np.asarray(values, np.float64)
         if (body := body_of_alternatives(robot, name)) is not None:
-            check_alternatives(body, found[name], f"{function}: {name}")
-    return found
+            check_alternatives(body, checked[name], f"{function}: {name}")
+    return checked
 
 
 def with_objects(robot: Model, values: Values) -> tuple[Model, Values]:
@@ -57,21 +57,21 @@ def leading(robot: Model, values: Values) -> list[tuple[int, ...]]:
 
 def of_copies(function: str, robot: Model, values: Values, shape: tuple[int, ...]) -> Values:
     """The values of copies with these leading axes, (n, *shape of one); a `ShapeError` if there are others."""
-    found = {}
+    of_copy = {}
     for name, x in values.items():
         one = robot.parameter(name).shape
         try:
-            found[name] = np.broadcast_to(x, (*shape, *one)).reshape(math.prod(shape), *one)
+            of_copy[name] = np.broadcast_to(x, (*shape, *one)).reshape(math.prod(shape), *one)
         except ValueError:
             raise ShapeError(
                 f"{function}: {name} has shape {x.shape}, which does not fit the leading axes {shape} of the picture"
             ) from None
-    return found
+    return of_copy
 
 
 def of_motions(function: str, robot: Model, parameters: Any, shape: tuple[int, ...], which: Samples | None) -> Values:
     """The values that were given for a batch of motions of this shape, of those that are shown."""
-    found = of_copies(function, robot, checked_values(function, robot, parameters), shape)
+    values = of_copies(function, robot, checked_values(function, robot, parameters), shape)
     if which is None or not shape:
-        return found
-    return {name: x[sample_numbers(function, which, shape)] for name, x in found.items()}
+        return values
+    return {name: x[sample_numbers(function, which, shape)] for name, x in values.items()}

@@ -68,22 +68,22 @@ def shade_of(scene: Assembled, lit: Array, threads: int | None) -> Shade:
     if not len(scene.veils):
         nothing = np.full((1, 1), _NOTHING, np.float32)
         return Shade(depths, nothing, nothing)
-    veil, found = _light_picture(scene.veils, lit, threads)
+    veil, numbers = _light_picture(scene.veils, lit, threads)
     alpha = scene.colors[scene.veils, 3].mean(axis=1)
-    return Shade(depths, veil, np.where(found >= 0, alpha[found], 0.0).astype(np.float32))
+    return Shade(depths, veil, np.where(numbers >= 0, alpha[numbers], 0.0).astype(np.float32))
 
 
 def _light_picture(faces: NDArray[np.int32], lit: Array, threads: int | None) -> tuple[Singles, NDArray[np.int32]]:
     """(SIDE, SIDE): the nearness of the triangles that the light sees, and which these are; -1 for none."""
     boxes, edges = triangles(faces, lit, (SIDE, SIDE), 0.5, threads)
     nearness = np.full((SIDE, SIDE), _NOTHING, np.float32)
-    found = np.full((SIDE, SIDE), -1, np.int32)
+    numbers = np.full((SIDE, SIDE), -1, np.int32)
 
     def draw(rows: slice) -> None:
-        find_nearest(boxes, edges, 0, len(faces), rows.start, rows.stop, math.inf, nearness[rows], found[rows])
+        find_nearest(boxes, edges, 0, len(faces), rows.start, rows.stop, math.inf, nearness[rows], numbers[rows])
 
     on_threads(draw, pieces(SIDE, _BAND), threads)
-    return nearness, found
+    return nearness, numbers
 
 
 def floor_shadow(floor: Floor, lamp: Array, shade: Shade) -> Array:

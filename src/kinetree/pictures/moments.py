@@ -77,11 +77,11 @@ def configurations_at(motion: RecordedMotion, robot: Model, times: Floats, which
     step = rows[after] - rows[before]
     part = np.clip((times - rows[before]) / np.where(step > 0.0, step, 1.0), 0.0, 1.0)
     between = (part > 0.0) & (part < 1.0) & np.isfinite(second).all(axis=(0, 2)) & np.isfinite(first).all(axis=(0, 2))
-    found = np.where((part < 1.0)[:, None], first, second)
+    q_between = np.where((part < 1.0)[:, None], first, second)
     if between.any():
         x0, x1 = first[:, between], second[:, between]
-        found[:, between] = robot.integrate(x0, part[between, None] * robot.difference(x0, x1))
-    return np.swapaxes(found, 0, 1)
+        q_between[:, between] = robot.integrate(x0, part[between, None] * robot.difference(x0, x1))
+    return np.swapaxes(q_between, 0, 1)
 
 
 def divergences(function: str, motion: RecordedMotion, which: Samples | None = None) -> Floats | None:

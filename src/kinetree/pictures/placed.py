@@ -23,15 +23,15 @@ _FARTHEST = 1e9
 def placed(scene: Assembled, M: Array, matrix: Array, lamp: Array, threads: int | None) -> Placed:
     """The results of `place_vertices`, for all vertices; `matrix` is the camera's, for samples."""
     count = len(scene.vertices)
-    found = Placed(*(np.empty((count, k)) for k in (3, 3, 4, 4)))
+    result = Placed(*(np.empty((count, k)) for k in (3, 3, 4, 4)))
 
     def place(part: slice) -> None:
         place_vertices(
-            scene.vertices, scene.normals, scene.part_of, M, scene.nearer, matrix, lamp, part.start, part.stop, found
+            scene.vertices, scene.normals, scene.part_of, M, scene.nearer, matrix, lamp, part.start, part.stop, result
         )  # fmt: skip
 
     on_threads(place, pieces(count, _PIECE), threads)
-    return found
+    return result
 
 
 def triangles(

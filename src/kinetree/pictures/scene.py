@@ -117,9 +117,9 @@ class Scene:
         chosen = np.flatnonzero(self._bounded)
         with np.errstate(all="ignore"):
             M = placements[..., chosen, :, :]
-            found: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._outlines[chosen])
-            found += M[..., None, :3, 3]
-        return found.reshape(*found.shape[:-3], -1, 3)
+            points: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._outlines[chosen])
+            points += M[..., None, :3, 3]
+        return points.reshape(*points.shape[:-3], -1, 3)
 
 
 def _looks(

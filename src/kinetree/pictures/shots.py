@@ -42,9 +42,9 @@ def outline(corners: Floats) -> Floats:
         is_there = np.asarray((np.abs(corners) < _FARTHEST).all(axis=-1))  # NaN is not
         along = np.where(is_there[..., None], np.where(is_there[..., None], corners, 0.0) @ _DIRECTIONS.T, -np.inf)
     place = along.argmax(axis=-2)
-    found = np.take_along_axis(corners, place[..., None], axis=-2)
-    found[~is_there.any(axis=-1)] = np.nan
-    return found
+    points_there = np.take_along_axis(corners, place[..., None], axis=-2)
+    points_there[~is_there.any(axis=-1)] = np.nan
+    return points_there
 
 
 def checked_camera(camera: Any) -> Camera | str | None:

@@ -41,8 +41,8 @@ def batch_figure(
         shown, more = _most(cells)
         return small_panels(title_of(motion, seen), shown, notes_of(idle, more=[*more, *endings_of(motion, seen)]))
     other, theirs, there = beside
-    mine, others, alone = in_common(own, _without_exchanges(panels_of(other, there, theirs)))
-    panels, idle = worth_drawing(mine, choice, others)
+    ours, others, alone = in_common(own, _without_exchanges(panels_of(other, there, theirs)))
+    panels, idle = worth_drawing(ours, choice, others)
     panels, others, _ = in_common(panels, others)
     one_to_one = len({1, len(seen.samples), len(there.samples)}) <= 2
     differences = differences_of(motion, other, choice, theirs) if one_to_one else None
@@ -199,8 +199,8 @@ def _draw(ax: Axes, layer: Layer, color: str | None) -> None:
 def _quantiles(values: Array) -> Array:
     """(5, K), of those that go on."""
     if not np.isnan(values).any():
-        found: Array = np.quantile(values, _QUANTILES, axis=0)
-        return found
+        quantiles: Array = np.quantile(values, _QUANTILES, axis=0)
+        return quantiles
     ordered = np.sort(values, axis=0)  # NaN last
     count = (~np.isnan(values)).sum(axis=0)
     place = np.array(_QUANTILES)[:, None] * np.maximum(count - 1, 0)

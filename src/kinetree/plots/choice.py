@@ -42,11 +42,11 @@ def choice_of(motion: Trajectory | TrajectoryFolder, what: Any, joints: Any, sam
         if word in WORDS:
             words[word] = None
             continue
-        found = [name for name in motion.recorded if matches(name, word)]
-        if not found:
+        matching = [name for name in motion.recorded if matches(name, word)]
+        if not matching:
             known = [*WORDS, *motion.recorded]
             raise NameNotFoundError(f"plot: there is nothing called {word!r:.60} to draw: {nearest_names(word, known)}")
-        words |= dict.fromkeys(found)
+        words |= dict.fromkeys(matching)
     patterns = None if joints is None else _texts("joints", joints)
     names = dict.fromkeys((*motion.q_joints, *motion.q_names, *motion.v_names))
     for pattern in patterns or ():

@@ -74,8 +74,8 @@ def turned(q: Array, start: Array | None = None) -> Array:
     unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
     other = unit[..., :1, :] if start is None else start / np.linalg.norm(start, axis=-1, keepdims=True)
     apart, along = np.linalg.norm(unit - other, axis=-1), np.linalg.norm(unit + other, axis=-1)
-    found: Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
-    return found
+    angle: Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+    return angle
 
 
 def _by_unit(motion: Trajectory) -> Sequence[tuple[str, list[int]]]:

@@ -49,17 +49,17 @@ def figure(
     names: Sequence[str] = ("first", "second"),
 ) -> Figure:
     """The picture of a motion, as a matplotlib figure; the arguments and errors are those of `Trajectory.plot`."""
-    mine = _on_hand("the motion", motion, what, joints, samples, is_alone=beside is None)
-    is_one = len(mine[-1].samples) == 1
+    ours = _on_hand("the motion", motion, what, joints, samples, is_alone=beside is None)
+    is_one = len(ours[-1].samples) == 1
     if beside is None:
-        return _of_one(*mine) if is_one else batch_figure(*mine)
+        return _of_one(*ours) if is_one else batch_figure(*ours)
     if len(names) != 2 or isinstance(names, str):
         raise OptionError(f"plot: names must be those of the two motions, not {names!r:.60}")
     shared = samples if getattr(beside, "shape", ()) else None
     theirs = _on_hand("beside", beside, what, joints, shared, is_alone=False)
     if is_one and len(theirs[-1].samples) == 1:
-        return _of_two(mine, theirs, names)
-    return batch_figure(*mine, theirs, names)
+        return _of_two(ours, theirs, names)
+    return batch_figure(*ours, theirs, names)
 
 
 def plot(motion: Trajectory | TrajectoryFolder, path: str | os.PathLike[str], **asked: Any) -> Path:
@@ -79,9 +79,9 @@ def _of_two(
     first: tuple[Trajectory, Choice, Seen], second: tuple[Trajectory, Choice, Seen], names: Sequence[str]
 ) -> Figure:
     (motion, choice, seen), (beside, theirs, there) = first, second
-    mine, others, alone = in_common(panels_of(motion, seen, choice), panels_of(beside, there, theirs))
+    ours, others, alone = in_common(panels_of(motion, seen, choice), panels_of(beside, there, theirs))
     differences = differences_of(motion, beside, choice, theirs)
-    panels, idle = worth_drawing(mine, choice, others)
+    panels, idle = worth_drawing(ours, choice, others)
     panels = divided(panels)
     panels, others, _ = in_common(panels, others)
     title = f"—— {names[0]}: {title_of(motion, seen)}\n- - -  {names[1]}: {title_of(beside, there)}"

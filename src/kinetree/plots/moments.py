@@ -34,15 +34,15 @@ def shown_rows(rows: NDArray[np.intp], samples: int) -> NDArray[np.intp]:
     """
     most = min(_POINTS, max(_FEWEST, _NUMBERS // max(1, samples)))
     stride = max(1, -(-(len(rows) - 1) // (most - 1)))
-    found: NDArray[np.intp] = rows[np.unique(np.append(np.arange(0, len(rows), stride), len(rows) - 1))]
-    return found
+    shown: NDArray[np.intp] = rows[np.unique(np.append(np.arange(0, len(rows), stride), len(rows) - 1))]
+    return shown
 
 
 def until_ended(motion: Trajectory, seen: Seen, values: Array) -> Array:
     """Numbers (m, K) of the motions that are seen, NaN from when each has ended on."""
     ended = np.broadcast_to(motion.ended, motion.shape).reshape(-1)[seen.samples]
-    found: Array = np.where(seen.time > ended[:, None] + 1e-9 * motion.dt, np.nan, values)
-    return found
+    numbers: Array = np.where(seen.time > ended[:, None] + 1e-9 * motion.dt, np.nan, values)
+    return numbers
 
 
 def common_rows(first: Array, second: Array, dt: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -35,15 +35,15 @@ def in_common(first: Sequence[Panel], second: Sequence[Panel]) -> tuple[list[Pan
 
     Raises OptionError if they have nothing in common.
     """
-    mine, others = _by_name(first), _by_name(second)
-    both = mine.keys() & others.keys()
-    alone = [name for _, name in (*(mine.keys() - both), *(others.keys() - both))]
+    ours, others = _by_name(first), _by_name(second)
+    both = ours.keys() & others.keys()
+    alone = [name for _, name in (*(ours.keys() - both), *(others.keys() - both))]
     if not both:
         raise OptionError("plot: the two motions have nothing in common that could be drawn on the same axes")
     kept = [replace(p, lines=[x for x in p.lines if (p.label, x.name) in both]) for p in first]
-    found = [panel for panel in kept if panel.lines]
-    mirrored = [replace(p, lines=[others[p.label, line.name] for line in p.lines]) for p in found]
-    return found, mirrored, sorted(set(alone))
+    shared = [panel for panel in kept if panel.lines]
+    mirrored = [replace(p, lines=[others[p.label, line.name] for line in p.lines]) for p in shared]
+    return shared, mirrored, sorted(set(alone))
 
 
 def differences_of(first: Trajectory, second: Trajectory, mine: Choice, others: Choice) -> Differences:
@@ -80,8 +80,8 @@ def _between(
     at = None if theirs is not None else (second.time, seen.time)
     none = np.zeros((1, len(seen.time)))
     ended = until_ended(first, seen, none) + until_ended(second, replace(there, time=seen.time), none)
-    found = {key: _difference(line, other[key], at) + ended for key, line in own.items() if key in other}
-    return Differences(seen.time, found)
+    differences = {key: _difference(line, other[key], at) + ended for key, line in own.items() if key in other}
+    return Differences(seen.time, differences)
 
 
 def _difference(first: Line, second: Line, at: tuple[Array, Array] | None) -> Array:
@@ -89,8 +89,8 @@ def _difference(first: Line, second: Line, at: tuple[Array, Array] | None) -> Ar
     if first.attitudes is not None and second.attitudes is not None:
         theirs = second.attitudes if at is None else np.moveaxis(_at(np.moveaxis(second.attitudes, 2, 1), *at), 1, 2)
         return turned(first.attitudes, theirs)
-    found: Array = (second.values if at is None else _at(second.values, *at)) - first.values
-    return found
+    difference: Array = (second.values if at is None else _at(second.values, *at)) - first.values
+    return difference
 
 
 def _at(x: Array, time: Array, wanted: Array) -> Array:

@@ -47,8 +47,8 @@ def _name(name: str, place: tuple[int, ...]) -> str:
 
 def _at(values: Array, place: tuple[int, ...]) -> Array:
     where: Any = (..., *place)
-    found: Array = values[where]
-    return found
+    result: Array = values[where]
+    return result
 
 
 _FLOORS = {"energies": 1e-6, "balance": 1e-9}
@@ -125,10 +125,10 @@ _ZERO = 1e-9
 
 def panels_of(motion: Trajectory, seen: Seen, choice: Choice) -> list[Panel]:
     """Everything that was asked for. Raises OptionError if it is not there."""
-    found = [panel for word in choice.words for panel in _panels_of(motion, seen, choice, word) if panel.lines]
-    if not found and not choice.is_usual:
+    panels = [panel for word in choice.words for panel in _panels_of(motion, seen, choice, word) if panel.lines]
+    if not panels and not choice.is_usual:
         raise OptionError(f"plot: there is nothing to draw of {', '.join(choice.words)} for these joints")
-    return found
+    return panels
 
 
 def _panels_of(motion: Trajectory, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
@@ -153,7 +153,7 @@ def worth_drawing(
     """
     active = {(p.label, x.name) for p in (*panels, *others) for x in p.lines if _moves(p, x)}
     rests = not any((p.label, x.name) in active for p in panels if p.part == "positions" for x in p.lines)
-    found: list[Panel] = []
+    moving: list[Panel] = []
     idle: dict[str, list[str]] = {}
     for panel in panels:
         is_whole = choice.joints is not None or (rests and panel.part == "positions")
@@ -162,8 +162,8 @@ def worth_drawing(
         if left_out:
             idle.setdefault(panel.part, []).extend(left_out)
         if lines:
-            found.append(replace(panel, lines=lines))
-    return (found, idle) if found else (list(panels), {})
+            moving.append(replace(panel, lines=lines))
+    return (moving, idle) if moving else (list(panels), {})
 
 
 def _moves(panel: Panel, line: Line) -> bool:
@@ -176,13 +176,13 @@ def _moves(panel: Panel, line: Line) -> bool:
 
 def divided(panels: Sequence[Panel]) -> list[Panel]:
     """The same lines, in several panels where they are many for one."""
-    found: list[Panel] = []
+    parts: list[Panel] = []
     for panel in panels:
         if panel.part in ENERGIES:
-            found.append(panel)
+            parts.append(panel)
             continue
         start = 0
         for size in group_sizes([line.name for line in panel.lines]):
-            found.append(replace(panel, lines=panel.lines[start : start + size]))
+            parts.append(replace(panel, lines=panel.lines[start : start + size]))
             start += size
-    return found
+    return parts

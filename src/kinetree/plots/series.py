@@ -68,5 +68,5 @@ class Seen:
         """Their parts (m, K, *rest) of an array (…, T, *rest)."""
         axes = len(self.shape)
         flat = x.reshape(math.prod(self.shape), *x.shape[axes:])
-        found: Array = flat[np.ix_(self.samples, self.rows)].astype(np.float64)
-        return found
+        parts: Array = flat[np.ix_(self.samples, self.rows)].astype(np.float64)
+        return parts

@@ -36,18 +36,18 @@ def endings_of(motion: Trajectory, seen: Seen, name: str = "") -> list[str]:
     ]
     others = sum(bool(motion.ended[sample] < motion.time[-1]) for sample in numbers.keys() - motion.diverged.keys())
     before = f"{name}: " if name else ""
-    found = [f"{before}diverged, and drawn until then: {plain(listed(lost, separator='; '))}"] if lost else []
-    return found + (
+    notes = [f"{before}diverged, and drawn until then: {plain(listed(lost, separator='; '))}"] if lost else []
+    return notes + (
         [f"{before}ended before the others, and drawn until then: {others:,} of the motions"] if others else []
     )
 
 
 def notes_of(idle: Mapping[str, Sequence[str]], alone: Sequence[str] = (), more: Sequence[str] = ()) -> str:
     """Notes below the last panel on quantities that are not drawn; `idle` are names of constant lines, by word."""
-    found = []
+    notes = []
     for word, names in idle.items():
         reason = "because they do not move" if word == "positions" else f"because these {plain(word)} stay zero"
-        found.append(f"not drawn, {reason}: {listed(map(plain, names), most=24)}")
+        notes.append(f"not drawn, {reason}: {listed(map(plain, names), most=24)}")
     if alone:
-        found.append(f"not drawn, because only one of the motions has them: {listed(map(plain, alone), most=24)}")
-    return "".join(f"\n\n{fill(text, 130)}" for text in [*found, *more])
+        notes.append(f"not drawn, because only one of the motions has them: {listed(map(plain, alone), most=24)}")
+    return "".join(f"\n\n{fill(text, 130)}" for text in [*notes, *more])

@@ -265,10 +265,10 @@ class _Writer:
             elif not is_static:
                 return False
         else:
-            found: Any = sys.modules.get(module)
+            value: Any = sys.modules.get(module)
             for part in name.split("."):
-                found = getattr(found, part, None)
-            if found is not x or not _is_known(module, x):
+                value = getattr(value, part, None)
+            if value is not x or not _is_known(module, x):
                 return False
             if module.partition(".")[0] == "numpy" and (name in _READS or module.startswith(_NOT_NUMPY)):
                 raise _UnknownError

@@ -149,7 +149,7 @@ def form_of_text(text: Any) -> Any:
 
 def _class_of_name(name: str) -> type | None:
     module, _, path = name.partition(":")
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return found if isinstance(found, type) else None
+        value = getattr(value, part, None)
+    return value if isinstance(value, type) else None

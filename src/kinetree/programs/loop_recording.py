@@ -64,9 +64,9 @@ class Recording:
 
         def iteration(counter: Index, values: Sequence[Scalar]) -> list[Scalar]:
             leaves = self._leaves(first, state, values)
-            following, found = body(leaves)
+            following, result = body(leaves)
             stores = []
-            for x in found:
+            for x in result:
                 memory = recorder.array("outputs", count * x.size)
                 outputs.append((memory, x))
                 stores.append(Copy(x.elements, memory, counter * x.size))

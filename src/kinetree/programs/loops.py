@@ -184,10 +184,10 @@ def _fori(
 
 def _truth(x: Any, what: str) -> bool:
     """One truth value; `what` says whose."""
-    found = np.asarray(x)
-    if found.shape != () or found.dtype != np.bool_:
+    truth = np.asarray(x)
+    if truth.shape != () or truth.dtype != np.bool_:
         raise ShapeError(f"{user_line()}: {what} {described(x)}; {_ONE_TRUTH}")
-    return bool(found)
+    return bool(truth)
 
 
 def _truth_inside(x: Any, what: str) -> Any:

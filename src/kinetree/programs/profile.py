@@ -93,6 +93,6 @@ def _count(
                 once: dict[Line | None, Counter[str]] = {}
                 _count(s.body, (*counters, rounds[0]), program, lines, once)
                 for line, ops in once.items():
-                    mine = counts.setdefault(line, Counter())
+                    operations = counts.setdefault(line, Counter())
                     for op, count in ops.items():
-                        mine[op] += count * len(rounds)
+                        operations[op] += count * len(rounds)

@@ -185,9 +185,9 @@ class Program:
         """Its statements, and the form of its results, in a dtype."""
         from kinetree.programs.trace import traced, users_part
 
-        found = self._traced.get(dtype)
-        if found is not None:
-            return found
+        known = self._traced.get(dtype)
+        if known is not None:
+            return known
         try:
             with compiling:
                 if dtype not in self._traced:
@@ -245,10 +245,10 @@ class Program:
     def __reduce__(self) -> str:
         """Its name in its module, where it is found again."""
         module, name = getattr(self, "__module__", ""), str(vars(self).get("__qualname__", self.name))
-        found: Any = sys.modules.get(module)
+        value: Any = sys.modules.get(module)
         for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is not self:
+            value = getattr(value, part, None)
+        if value is not self:
             raise TypeError(
                 f"{self!r} cannot be pickled, because it is not {module}.{name}: a program is pickled by the name of "
                 "its function, so define it with @kt.program in a module, outside functions and classes"

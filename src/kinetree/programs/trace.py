@@ -95,22 +95,22 @@ def traced(
         def again() -> Program:
             subject = subject_of()
             before = _key(subject[0], name, subject[1], dtype)
-            found, _ = with_choices(subject[0], name, subject[1], dtype, choices)
-            if before != key or found.results.text(choices) != text:
+            trace, _ = with_choices(subject[0], name, subject[1], dtype, choices)
+            if before != key or trace.results.text(choices) != text:
                 raise ProgramError(
                     f"the program {name!r} was found on disk at its first call, and must be traced now, but an object "
                     "that its function uses has changed since then; make a new program after such a change, or pass "
                     "values that change as arguments"
                 )
-            return found.program
+            return trace.program
 
         return Traced(results, choices, again=again, key=key)
-    found = _shortest(function, name, arguments, dtype)
-    text = found.results.text(found.choices)
+    trace = _shortest(function, name, arguments, dtype)
+    text = trace.results.text(trace.choices)
     if text is None or _key(function, name, arguments, dtype) != key:  # the function has changed what it depends on
-        return found
+        return trace
     cache.write(key, text.encode(), "trace")
-    return Traced(found.results, found.choices, found.program, key=key)
+    return Traced(trace.results, trace.choices, trace.program, key=key)
 
 
 def _key(

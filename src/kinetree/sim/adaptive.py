@@ -129,10 +129,10 @@ class Adaptive:
         within = np.arange(len(which)) - (np.cumsum(counts) - counts).repeat(counts)
         places = following[which] + within
         times = self._inputs.times(places)
-        found = self._between(self._steps, which, which, times)
+        between = self._between(self._steps, which, which, times)
         at_end = times == self._now.time[which]
-        found[at_end] = self._now.row[which[at_end]]
-        rows[which, places] = found
+        between[at_end] = self._now.row[which[at_end]]
+        rows[which, places] = between
         following[some] += counts
 
     def _between(self, steps: PairSteps, own: Samples, which: Samples, times: Array) -> Array:
@@ -160,13 +160,13 @@ class Adaptive:
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step of the grid."""
         times = self._inputs.times(np.array(step)) + lengths
         which = np.asarray(np.arange(self._motions).reshape(self._setting.shape)[some.where])
-        found = np.full((len(which), record.rows.shape[-1]), np.nan)
+        result = np.full((len(which), record.rows.shape[-1]), np.nan)
         for samples, steps in self._past:
             own = np.minimum(np.searchsorted(samples, which), len(samples) - 1)
             is_there = (samples[own] == which) & (steps.time[own] <= times) & (times <= steps.end[own])
             if is_there.any():
-                found[is_there] = self._between(steps, own[is_there], which[is_there], times[is_there])
-        return found
+                result[is_there] = self._between(steps, own[is_there], which[is_there], times[is_there])
+        return result
 
     def _take(self, record: Record, some: Samples) -> None:
         """Take one step of some motions, or report that none is left."""
@@ -184,12 +184,12 @@ class Adaptive:
             return self._field.rates(at_q, at_v, q[of], y, acting, [x[of] for x in forces], some[of])
 
         begin = Beginning(now.time[some], q, y, now.rates[some], now.length[some], limit)
-        found = attempted(begin, rates, self._tolerances, self._longest, self._setting.dt)
-        good = found.error <= 1.0
-        self._mark(some, np.minimum(begin.time + found.chosen, limit), [tau, *forces])
-        self._accept(some[good], found.of(good), limit[good])
+        attempt = attempted(begin, rates, self._tolerances, self._longest, self._setting.dt)
+        good = attempt.error <= 1.0
+        self._mark(some, np.minimum(begin.time + attempt.chosen, limit), [tau, *forces])
+        self._accept(some[good], attempt.of(good), limit[good])
         for k in np.flatnonzero(~good):
-            self._stall(record, int(some[k]), float(begin.time[k]), int(found.worst[k]))
+            self._stall(record, int(some[k]), float(begin.time[k]), int(attempt.worst[k]))
 
     def _mark(self, some: Samples, tried: Array, inputs: Sequence[Array]) -> None:
         """Go on from here, if no step before was tried beyond the goal."""

@@ -174,7 +174,7 @@ def attempted(begin: Beginning, rates: Rates, tolerances: RK45, longest: float, 
     guess = np.maximum(first_length(w, first[:, : 2 * nv], tolerances), shortest(begin.time, dt))
     chosen = np.minimum(np.where(np.isnan(begin.length), guess, begin.length), longest)
     h = np.minimum(chosen, begin.limit - begin.time)
-    found = Attempted(
+    attempts = Attempted(
         PairSteps.none(m, begin.q.shape[-1], nv), begin.y.copy(), np.empty(m), chosen, np.zeros(m, np.int64),
         np.zeros(m, np.intp),
     )  # fmt: skip
@@ -197,13 +197,13 @@ def attempted(begin: Beginning, rates: Rates, tolerances: RK45, longest: float, 
         stages = np.stack([k for (k,) in step.rates], axis=1)
         taken = PairSteps(time, ends, length, begin.q[left], begin.y[left], stages)
         done = left[over]
-        found.steps.put(done, taken.of(over))
-        found.y[done], found.error[done] = after[over], error[over]
-        found.worst[done] = np.argmax(errors[over], axis=-1) % nv if nv else 0
-        found.rejections[left[~good]] += 1
+        attempts.steps.put(done, taken.of(over))
+        attempts.y[done], attempts.error[done] = after[over], error[over]
+        attempts.worst[done] = np.argmax(errors[over], axis=-1) % nv if nv else 0
+        attempts.rejections[left[~good]] += 1
         h[left] = shorter
         left = left[~over]
-    return found
+    return attempts
 
 
 class Field:
@@ -247,8 +247,8 @@ class Field:
 
     def state(self, start: Array, y: Array) -> tuple[Array, Array]:
         """q and v of a stage at y = [d, w, …] from a start."""
-        found = self._stage(start, y[..., : self._nv], y[..., self._nv : 2 * self._nv])
-        return found[..., : self._nq], found[..., self._nq :]
+        row = self._stage(start, y[..., : self._nv], y[..., self._nv : 2 * self._nv])
+        return row[..., : self._nq], row[..., self._nq :]
 
     def rates(
         self, q: Array, v: Array, start: Array, y: Array, tau: Array, forces: Sequence[Array], some: Samples
@@ -261,11 +261,11 @@ class Field:
     def rows(self, start: Array, y: Array, some: Samples) -> Array:
         """[q, v, work, loss] at the end of a step, or between: on constraints, and far from singularities."""
         nv = self._nv
-        found = self._end(start, y[..., :nv], y[..., nv : 2 * nv])
+        row = self._end(start, y[..., :nv], y[..., nv : 2 * nv])
         if self._projection is not None:
             places, parameters = (self._of(xs, some) for xs in (self._places, self._parameters))
-            found = self._projection(found[..., : self._nq], found[..., self._nq :], *places, *parameters)
-        return np.concatenate((found, y[..., 2 * nv : 2 * nv + 2]), axis=-1)
+            row = self._projection(row[..., : self._nq], row[..., self._nq :], *places, *parameters)
+        return np.concatenate((row, y[..., 2 * nv : 2 * nv + 2]), axis=-1)
 
     @staticmethod
     def _of_constraints(function: Any, arrays: Sequence[Array], flat: Callable[..., Array]) -> list[Array]:

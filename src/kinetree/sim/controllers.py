@@ -84,9 +84,9 @@ class _Called:
         for array in seen:
             array.flags.writeable = False
         with np.errstate(**self._warned):
-            found = function(t, *seen)
+            returned = function(t, *seen)
         call = f"{self._name}(t, q, v)"
-        values = real_array(f"what {call} returns", found, self._wanted).astype(np.float64)
+        values = real_array(f"what {call} returns", returned, self._wanted).astype(np.float64)
         if values.shape not in ((len(self._names),), (*self._shape, len(self._names))):
             raise ShapeError(
                 f"{call} returned the shape {values.shape} at t = {t:g} s, but {self._robot!r} needs {self._wanted}"

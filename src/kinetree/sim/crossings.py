@@ -61,12 +61,12 @@ class Watch:
             crossed.append((number, values, number.crossings(values)))
         any_of = np.any([mask for *_, mask in crossed], axis=0)
         for j in np.flatnonzero(any_of.reshape(-1, count).any(axis=0)).tolist():
-            found: dict[tuple[int, ...], list[_Found]] = {}
+            crossings: dict[tuple[int, ...], list[_Found]] = {}
             for number, values, mask in crossed:
                 those = mask[..., j] & endings.going_on
                 if those.any():
-                    self._located(motion, record, k + j, number, values[..., j], those, parts, found)
-            ends = {sample: self._recorded(sample, some) for sample, some in found.items()}
+                    self._located(motion, record, k + j, number, values[..., j], those, parts, crossings)
+            ends = {sample: self._recorded(sample, some) for sample, some in crossings.items()}
             for sample, end in ends.items():
                 if end is not None:
                     record.rows[sample][k + j + 1 : k + count + 1] = end.row

@@ -146,7 +146,7 @@ class GridInputs:
 
 def _changes(rows: Array) -> NDArray[np.bool_]:
     """Where a row (…, steps, n) differs from the one before it."""
-    found = np.zeros(rows.shape[:-1], np.bool_)
+    differs = np.zeros(rows.shape[:-1], np.bool_)
     if rows.strides[-2]:
-        found[..., 1:] = np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=-1)
-    return found
+        differs[..., 1:] = np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=-1)
+    return differs

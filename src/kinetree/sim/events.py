@@ -84,10 +84,10 @@ class EventNumber:
         if self._program is not None:
             return self._by_program(times, rows)
         count = rows.shape[-2]
-        found = np.empty((*self._shape, count))
+        values = np.empty((*self._shape, count))
         for k in range(count):
-            found[..., k] = self._called(float(times[k]), rows[..., k, :])
-        return found
+            values[..., k] = self._called(float(times[k]), rows[..., k, :])
+        return values
 
     def at(self, times: Array, rows: Array, some: Chosen, others: Array) -> Array:
         """Its values (m,) at times (m,) and rows (m, n) of some samples; `others` (…, n) are rows of all of them."""
@@ -121,19 +121,19 @@ class EventNumber:
         assert self._program is not None
         nq, end = self._split
         given: dict[str, Any] = {"t": times, "q": rows[..., :nq], "v": rows[..., nq:end]}
-        found = self._program(**{name: given[name] for name in self._program.arguments})
-        return np.array(np.broadcast_to(found, rows.shape[:-1]))
+        values = self._program(**{name: given[name] for name in self._program.arguments})
+        return np.array(np.broadcast_to(values, rows.shape[:-1]))
 
     def _called(self, t: Any, row: Array) -> Array:
         nq, end = self._split
         q, v = row[..., :nq].view(), row[..., nq:end].view()
         q.flags.writeable = v.flags.writeable = False
-        found = real_array(f"the event {self.name!r}", self.event.number(t, q, v), _text(self._shape))
-        if found.shape != self._shape:
+        values = real_array(f"the event {self.name!r}", self.event.number(t, q, v), _text(self._shape))
+        if values.shape != self._shape:
             raise ShapeError(
-                f"the event {self.name!r} returned the shape {found.shape}, but {_text(self._shape)} is needed"
+                f"the event {self.name!r} returned the shape {values.shape}, but {_text(self._shape)} is needed"
             )
-        return found.astype(np.float64)
+        return values.astype(np.float64)
 
 
 def event_numbers(robot: Model, until: Any, shape: tuple[int, ...]) -> list[EventNumber]:
@@ -141,7 +141,7 @@ def event_numbers(robot: Model, until: Any, shape: tuple[int, ...]) -> list[Even
     if until is None:
         return []
     named = until if isinstance(until, Mapping) else {"until": until}
-    found = []
+    result = []
     for name, given in named.items():
         if not isinstance(name, str) or not name:
             raise OptionError(f"until: events have names that are strings, not {name!r:.60}")
@@ -150,8 +150,8 @@ def event_numbers(robot: Model, until: Any, shape: tuple[int, ...]) -> list[Even
                 f"until: the event {name!r} must be a function of (t, q, v), a kt.program or a kt.sim.Event, not "
                 f"{given!r:.60}"
             )
-        found.append(EventNumber(robot, name, given if isinstance(given, Event) else Event(given), shape))
-    return found
+        result.append(EventNumber(robot, name, given if isinstance(given, Event) else Event(given), shape))
+    return result
 
 
 def _check_program(robot: Model, name: str, program: Program) -> None:

@@ -201,7 +201,7 @@ class TrajectoryFolder(Shown):
         rows = rows[rows % every == 0]
         if not rows.size:
             raise OptionError(f"read: {self.path} has no rows from t = {begin:g} s to {end:g} s")
-        return replace(self.part(rows), events=tuple(one for one in self.events if low <= one.time <= high))
+        return replace(self.part(rows), events=tuple(event for event in self.events if low <= event.time <= high))
 
     def part(
         self,
@@ -253,7 +253,7 @@ class TrajectoryFolder(Shown):
             q_names=self.q_names, q_joints=self.q_joints, q_units=self.q_units, v_names=self.v_names,
             recorded={name: read(RECORDED + name) for name in end.recorded}, units=end.units, step_counts=counts,
             ended=np.asarray(np.minimum(ended, time[-1])),
-            events=tuple(one for one in events if time[0] <= one.time <= time[-1]),
+            events=tuple(event for event in events if time[0] <= event.time <= time[-1]),
             diverged={sample: one for sample, one in diverged.items() if one.time <= time[-1]},
             kept=self._kept, **fields,
         )  # fmt: skip
@@ -297,12 +297,12 @@ class TrajectoryFolder(Shown):
             OptionError: an event ended the motion within a step.
             TrajectoryFileError: it cannot be read.
         """
-        found = self._folder.last_snapshot()
-        if found is None or (self.is_complete and found[0] < self.pieces):
+        last = self._folder.last_snapshot()
+        if last is None or (self.is_complete and last[0] < self.pieces):
             raise OptionError(
                 f"{self.path} has no snapshot: an event ended the motion within a step, or it has not begun"
             )
-        return found[1]
+        return last[1]
 
     @property
     def _last(self) -> PieceEnd:
@@ -316,10 +316,10 @@ class TrajectoryFolder(Shown):
 
     def _times(self, rows: Rows) -> Array:
         numbers = row_numbers("time", rows, self._folder.rows())
-        found = self._folder.take("time", numbers) if len(numbers) else np.empty(0)
-        if not (np.diff(found)[np.diff(numbers) > 0] > 0.0).all():
+        times = self._folder.take("time", numbers) if len(numbers) else np.empty(0)
+        if not (np.diff(times)[np.diff(numbers) > 0] > 0.0).all():
             raise TrajectoryFileError(f"{self.path} is not a trajectory: 'time' does not increase")
-        return found
+        return times
 
     def _some(self, function: str, name: str, rows: Rows, samples: Samples | None) -> Array:
         """Some rows of an array, (m, K, n), or (*shape, K, n) if no samples are named."""

@@ -45,9 +45,9 @@ class Inputs:
     def leading(self, controller: Program) -> dict[str, tuple[int, ...]]:
         """The axes of a batch that each has."""
         ranks = {name: len(argument.shape) for name, argument in controller.arguments.items()}
-        found = {name: x.shape[: x.ndim - ranks[name]] for name, x in self.constants.items()}
-        found |= {name: x.shape[: x.ndim - ranks[name] - 1] for name, x in self.rows.items()}
-        return found | {name: np.shape(x)[: np.ndim(x) - ranks.get(name, 0)] for name, x in self.state.items()}
+        axes = {name: x.shape[: x.ndim - ranks[name]] for name, x in self.constants.items()}
+        axes |= {name: x.shape[: x.ndim - ranks[name] - 1] for name, x in self.rows.items()}
+        return axes | {name: np.shape(x)[: np.ndim(x) - ranks.get(name, 0)] for name, x in self.state.items()}
 
 
 def program_inputs(

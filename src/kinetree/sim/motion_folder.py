@@ -156,10 +156,10 @@ class MotionFolder(ResultFolder):
         "time" is (K,).
         """
         axes = 0 if name == "time" else len(self.shape)
-        found = self._array(name).take(rows, axes, some)
-        if name in FINITE and not np.isfinite(found).all():
+        rows_there = self._array(name).take(rows, axes, some)
+        if name in FINITE and not np.isfinite(rows_there).all():
             raise TrajectoryFileError(f"{self.path} is not a trajectory: {name!r} holds a number that is not finite")
-        return np.ascontiguousarray(np.moveaxis(found, 0, axes if some is None else 1))
+        return np.ascontiguousarray(np.moveaxis(rows_there, 0, axes if some is None else 1))
 
     def at_one_moment(self, name: str) -> tuple[int, ...]:
         """The shape of a field at one moment of one motion."""

@@ -41,15 +41,15 @@ def picked(
         return (), {}
     numbers = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
     some = np.asarray(numbers[given])
-    found: dict[int, list[tuple[int, ...]]] = {}
+    places: dict[int, list[tuple[int, ...]]] = {}
     for index in np.ndindex(some.shape):
-        found.setdefault(int(some[index]), []).append(index)
+        places.setdefault(int(some[index]), []).append(index)
     own_events = tuple(
-        Occurrence(one.name, one.time, index, one.q, one.v)
-        for one in events
-        for index in found.get(int(numbers[one.sample]), ())
+        Occurrence(event.name, event.time, index, event.q, event.v)
+        for event in events
+        for index in places.get(int(numbers[event.sample]), ())
     )
-    return own_events, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
+    return own_events, {i: one for sample, one in diverged.items() for i in places.get(int(numbers[sample]), ())}
 
 
 def outcomes_content(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> dict[str, Any]:

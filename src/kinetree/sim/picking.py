@@ -44,19 +44,19 @@ def sample_numbers(function: str, samples: Samples, shape: tuple[int, ...]) -> N
             raise ValueError
         if not shape:
             return np.zeros(len(places), dtype=np.intp)
-        found: NDArray[np.intp] = np.ravel_multi_index(tuple(places.T), shape).astype(np.intp)
+        result: NDArray[np.intp] = np.ravel_multi_index(tuple(places.T), shape).astype(np.intp)
     except (ValueError, TypeError, OverflowError):
         raise OptionError(f"{function}: samples must be indices of the batch {shape}, not {samples!r:.60}") from None
-    return found
+    return result
 
 
 def _whole(function: str, name: str, numbers: Any, count: int) -> NDArray[np.intp]:
-    found = np.asarray(numbers)
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+    given = np.asarray(numbers)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise OptionError(f"{function}: {name} must be a list of whole numbers, not {numbers!r:.60}")
-    found = found.astype(np.intp)
-    outside = found[(found < -count) | (found >= count)]
+    given = given.astype(np.intp)
+    outside = given[(given < -count) | (given >= count)]
     if outside.size:
         raise OptionError(f"{function}: there are {count:,} {name}, numbered from 0, and so no {int(outside[0]):,}")
-    result: NDArray[np.intp] = np.where(found < 0, found + count, found)
+    result: NDArray[np.intp] = np.where(given < 0, given + count, given)
     return result

@@ -118,12 +118,12 @@ class Pushed:
 
     def forces(self) -> dict[ForceKey, Array]:
         """All external forces of the motion, with the pushes among them, (steps, 6)."""
-        found = dict(self._setting.forces)
+        result = dict(self._setting.forces)
         for name in {name for name, _ in self._acted.values()}:
-            found[_key(name)] = np.array(found.get(_key(name), np.zeros((self._count, 6))))
+            result[_key(name)] = np.array(result.get(_key(name), np.zeros((self._count, 6))))
         for step, (name, pushing) in self._acted.items():
-            found[_key(name)][step] += pushing.wrench
-        return found
+            result[_key(name)][step] += pushing.wrench
+        return result
 
     def push_records(self, rows: int) -> dict[str, NDArray[Any]]:
         """Records of pushes at the first `rows` moments, if any occurred."""
@@ -201,18 +201,18 @@ class Pushed:
         self._begin, self._end = step, step + count
 
     def _others_at(self, step: int, count: int) -> Array:
-        found = np.zeros((len(self._bodies), count, 6))
+        forces = np.zeros((len(self._bodies), count, 6))
         for name, k in self._bodies.items():
             if _key(name) in self._setting.forces:
-                found[k] = self._setting.forces[_key(name)][step : step + count]
-        return found
+                forces[k] = self._setting.forces[_key(name)][step : step + count]
+        return forces
 
     def _with(self, forces: Array, step: int) -> Setting:
         """The setting of steps from one on, with these forces on all bodies, which may still change."""
         count = forces.shape[1]
-        found = {key: rows[step : step + count] for key, rows in self._setting.forces.items()}
-        found |= {_key(name): forces[k] for name, k in self._bodies.items()}
-        return replace(self._setting, first=self._setting.first + step, forces=found)
+        rows_of = {key: rows[step : step + count] for key, rows in self._setting.forces.items()}
+        rows_of |= {_key(name): forces[k] for name, k in self._bodies.items()}
+        return replace(self._setting, first=self._setting.first + step, forces=rows_of)
 
 
 def _moving(robot: Model) -> list[Body]:

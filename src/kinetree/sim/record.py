@@ -92,5 +92,5 @@ class Record:
 
     def axis(self, x: NDArray[Any], rows: Any) -> NDArray[Any]:
         """Some rows of an array (…, steps + 1, *shape)."""
-        found: NDArray[Any] = x[(*(slice(None),) * self._axes, rows)]
-        return found
+        result: NDArray[Any] = x[(*(slice(None),) * self._axes, rows)]
+        return result

@@ -65,10 +65,10 @@ def trajectory_of(
         (wanted.accelerations and not has_accelerations)
         or wanted.constraint_forces or wanted.contacts or wanted.needs_qdd
     ):  # fmt: skip
-        found = accelerations(setting, rows, q, v, act, tau, ctrl)
-        qdd = found.qdd
+        solution = accelerations(setting, rows, q, v, act, tau, ctrl)
+        qdd = solution.qdd
         if wanted.constraint_forces:
-            recorded["constraint_forces"] = np.zeros_like(v) if found.forces is None else np.array(found.forces)
+            recorded["constraint_forces"] = np.zeros_like(v) if solution.forces is None else np.array(solution.forces)
             units["constraint_forces"] = "N, N·m"
     if wanted.contacts:
         _add_contacts(setting, q, v, qdd, recorded, units)
@@ -99,7 +99,7 @@ def trajectory_of(
         kinetic=kinetic, potential=potential, work=exchanged[..., 0].copy(), dissipated=exchanged[..., 1].copy(),
         **coordinate_names(robot), recorded=recorded, units=units,
         ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),
-        events=tuple(sorted((one for one in occurrences if one.time <= until), key=lambda one: one.time)),
+        events=tuple(sorted((event for event in occurrences if event.time <= until), key=lambda one: one.time)),
         diverged={sample: one for sample, one in endings.diverged.items() if one.time <= until},
         step_counts=record.step_counts, end=end, kept=KeptRobot(robot),
     )  # fmt: skip
@@ -113,10 +113,10 @@ def _add_contacts(
 
     given: Any = {"contact": setting.pushes}
     parameters = for_all_rows(setting.robot, setting.parameters) or None
-    found = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)
-    named = {"distance": (found.distances, "m"), "point": (found.points, "m"), "normal": (found.normals, "")}
-    named |= {"force": (found.forces, "N"), "torque": (found.torques, "N·m")}
-    named["wrench"] = found.wrenches(contact_pairs(setting.robot, **given)), "N, N·m"
+    forces = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)
+    named = {"distance": (forces.distances, "m"), "point": (forces.points, "m"), "normal": (forces.normals, "")}
+    named |= {"force": (forces.forces, "N"), "torque": (forces.torques, "N·m")}
+    named["wrench"] = forces.wrenches(contact_pairs(setting.robot, **given)), "N, N·m"
     for name, (x, unit) in named.items():
         recorded[f"contact.{name}"], units[f"contact.{name}"] = np.array(x), unit
 
@@ -179,10 +179,10 @@ def accelerations(
     if (pushes := setting.pushes) is not None:
         from kinetree.functions.contact_dynamics import contact_dynamics
 
-        found = contact_dynamics(
+        solution = contact_dynamics(
             robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=pushes, parameters=parameters
         )
-        return Accelerations(found.qdd, found.forces)
+        return Accelerations(solution.qdd, solution.forces)
     if not setting.held:
         return Accelerations(aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters), None)
     from kinetree.functions.constrained import constrained_dynamics

@@ -117,7 +117,7 @@ def remarks(
 
 def _diverged(motion: Trajectory) -> str:
     sample, first = min(motion.diverged.items(), key=lambda item: item[1].time)
-    is_finite = all(one.cause not in ("state", "torque") for one in motion.diverged.values())
+    is_finite = all(divergence.cause not in ("state", "torque") for divergence in motion.diverged.values())
     what = "cannot go on" if is_finite else "are no longer finite"
     return (
         f"{len(motion.diverged):,} of {math.prod(motion.shape):,} motions {what} and stay where they "

@@ -209,16 +209,16 @@ def held_frames(
         return (), {}
     from kinetree.functions.constrained import constraint_errors, constraint_jacobian
 
-    found = checked_constraints(robot, given)
+    checked = checked_constraints(robot, given)
     given_parameters = parameters or None
-    has_place = np.concatenate([np.full(hold.size, hold.has_place) for hold in holds(robot.frames, found)])
-    off = constraint_errors(robot, q, found, parameters=given_parameters)
+    has_place = np.concatenate([np.full(hold.size, hold.has_place) for hold in holds(robot.frames, checked)])
+    off = constraint_errors(robot, q, checked, parameters=given_parameters)
     errors = np.abs(off * has_place).max(axis=-1)
     _refuse_start(
         robot, errors > _MET, errors, "are not met at the start", "an error of {:.3g} (m or rad)",
         "kt.constraints.nearest_configuration(robot, q, constraints).q",
     )  # fmt: skip
-    J = constraint_jacobian(robot, q, found, parameters=given_parameters)
+    J = constraint_jacobian(robot, q, checked, parameters=given_parameters)
     rates = np.abs((J @ v[..., None])[..., 0]).max(axis=-1)
     _refuse_start(
         robot, rates > _MET * (1.0 + np.abs(v).max(axis=-1, initial=0.0)), rates, "forbid the initial velocity",
@@ -228,10 +228,10 @@ def held_frames(
     )  # fmt: skip
     own = {
         k: places[k] if k in places else _place(robot, c, q, given_parameters)
-        for k, c in enumerate(found)
+        for k, c in enumerate(checked)
         if isinstance(c, Contact) and c.at is None
     }
-    return tuple(_held(c, own.get(k)) for k, c in enumerate(found)), own
+    return tuple(_held(c, own.get(k)) for k, c in enumerate(checked)), own
 
 
 def leading_axes(constraints: Any) -> dict[str, tuple[int, ...]]:

@@ -264,8 +264,8 @@ def simulate(
 
     def compute(live: Live | None) -> Trajectory | TrajectoryFolder:
         if recording.stream is None:
-            add_remarks(found := at_once(task, viewing.progress, live))
-            return found
+            add_remarks(result := at_once(task, viewing.progress, live))
+            return result
         return streamed(task, recording.stream, inputs_of(task, options), viewing.progress, add_remarks, live)
 
     motion = watched(task, compute, viewing, is_streamed=recording.stream is not None)

@@ -181,7 +181,7 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
     """The settings of a motion. Torques, external forces and events may change at a pause."""
     robot = setting.robot
     known = fingerprint(robot)
-    found = {
+    settings = {
         "robot": robot.name,
         "model": "of its own kinds of joints" if known is None else known.hex()[:16],
         "dt": repr(setting.dt),
@@ -196,9 +196,9 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
         "batch": str(setting.shape),
     }
     if setting.tolerances is not None:
-        found |= {"rtol": repr(setting.tolerances.rtol), "atol": repr(setting.tolerances.atol)}
+        settings |= {"rtol": repr(setting.tolerances.rtol), "atol": repr(setting.tolerances.atol)}
     parameters = {f"parameters[{name!r}]": digest_of(x) for name, x in setting.parameters.items()}
-    return found | {"parameters": ", ".join(setting.parameters) or "none"} | parameters
+    return settings | {"parameters": ", ".join(setting.parameters) or "none"} | parameters
 
 
 @lru_cache(maxsize=16)

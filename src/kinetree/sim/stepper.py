@@ -62,10 +62,10 @@ class Stepper:
         key = (
             kind, forces, parameters, setting.integrator, setting.passive, setting.limits, setting.contact, constraints
         )  # fmt: skip
-        if (found := known.get(key)) is None:
+        if (kernel := known.get(key)) is None:
             compiled: Any = compile_function(robot, steps_of(kind), f_ext=forces, parameters=parameters, **options)
-            found = known[key] = compiled, compiled.__self__.unchecked(), compiled.__self__.source.numbers
-        self._of_many, self._of_one, ports = found
+            kernel = known[key] = compiled, compiled.__self__.unchecked(), compiled.__self__.source.numbers
+        self._of_many, self._of_one, ports = kernel
         numbers = zip(ALL.arrays(held), ports, strict=True) if held else ()
         self._numbers = [np.broadcast_to(np.asarray(x, order="C"), (*shape, *port.shape)) for x, port in numbers]
 
@@ -84,11 +84,11 @@ class Stepper:
         report = None if record.contact_report is None else record.contact_report[..., step:end, :]
         trees = None if record.trees is None else record.trees[..., step : end + 1, :]
         if isinstance(parts, int):
-            found = self._divided(
+            reports = self._divided(
                 start, after, given, self._dt, parts, forces, self._numbers, self._parameters, trees=trees
             )
             if report is not None:
-                report[...] = found
+                report[...] = reports
             return
         whole = np.broadcast_to(given, (*self._shape, *given.shape[-2:]))
         forces = [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in forces]
@@ -97,12 +97,12 @@ class Stepper:
             into = np.empty((int(some.sum()), *after.shape[-2:]))
             others = ([x[some] for x in xs] for xs in (forces, self._numbers, self._parameters))
             own = None if trees is None else trees[some]
-            found = self._divided(start[some], into, whole[some], self._dt, int(number), *others, trees=own)
+            reports = self._divided(start[some], into, whole[some], self._dt, int(number), *others, trees=own)
             after[some] = into
             if trees is not None:
                 trees[some] = own
             if report is not None:
-                report[some] = found
+                report[some] = reports
 
     def contact_report(self, record: Record, row: int) -> Array:
         """The contact report (…, 1 + nv) of a step from a row; the step is not kept."""

@@ -69,8 +69,8 @@ def _compute(
     number, start = 0, task.start
     if motion.is_complete:
         return
-    if (found := folder.last_snapshot()) is not None and found[0]:
-        number, snapshot = found
+    if (kept := folder.last_snapshot()) is not None and kept[0]:
+        number, snapshot = kept
         snapshot.check(task.identity)
         start = snapshot.start
     folder.forget(number)
@@ -123,14 +123,14 @@ def inputs_of(task: Task, options: Mapping[str, Any]) -> dict[str, str]:
 
     `options` are the arguments of `simulate`.
     """
-    found = {"steps": str(task.steps), "start": digest_of(task.start.row), "first step": str(task.start.step)}
-    found |= {"recorded": repr(task.wanted), "until": ", ".join(event.name for event in task.events) or "none"}
+    texts = {"steps": str(task.steps), "start": digest_of(task.start.row), "first step": str(task.start.step)}
+    texts |= {"recorded": repr(task.wanted), "until": ", ".join(event.name for event in task.events) or "none"}
     for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state"):
         if isinstance(x := options[name], Mapping):
-            found[name] = ", ".join(f"{key!r}: {_identifier(value)}" for key, value in x.items()) or "none"
+            texts[name] = ", ".join(f"{key!r}: {_identifier(value)}" for key, value in x.items()) or "none"
         else:
-            found[name] = _identifier(x)
-    return found
+            texts[name] = _identifier(x)
+    return texts
 
 
 def _identifier(x: Any) -> str:

@@ -96,7 +96,7 @@ def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -
             "simulate: parameters must be a dict from names such as 'body.hand.mass' to arrays, "
             f"not {type(parameters).__name__}"
         )
-    found = {}
+    result = {}
     for name, given in parameters.items():
         core = robot.parameter(name).shape  # raises if there is no such parameter
         shape = sample_shape(core)
@@ -107,8 +107,8 @@ def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -
             raise ConfigurationError(f"{name} must be finite everywhere")
         if (body := body_of_alternatives(robot, name)) is not None:
             check_alternatives(body, values, f"simulate: {name}")
-        found[name] = values
-    return found
+        result[name] = values
+    return result
 
 
 def for_all_rows(robot: Model, parameters: Mapping[str, Array]) -> dict[str, Array]:

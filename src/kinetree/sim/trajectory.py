@@ -313,8 +313,8 @@ class Trajectory(TrajectoryArrays, Shown):
         """The records at the beginning of the step that each moment is in."""
         axes = len(self.shape)
         flat = x.reshape((*x.shape[: axes + 1], math.prod(x.shape[axes + 1 :])))
-        found = at.held(flat)
-        return found.reshape((*found.shape[:-1], *x.shape[axes + 1 :]))
+        held = at.held(flat)
+        return held.reshape((*held.shape[:-1], *x.shape[axes + 1 :]))
 
     def _checked(self, times: Array) -> Array:
         if times.ndim != 1 or not times.size:
@@ -356,15 +356,15 @@ class Trajectory(TrajectoryArrays, Shown):
     def _columns(self) -> dict[str, NDArray[Any]]:
         """Every number of the motion by name, each (…, T)."""
         vectors = (("q", self.q_names), ("v", self.v_names), ("qdd", self.v_names), ("tau", self.v_names))
-        found = {
+        columns = {
             f"{field}.{name}": getattr(self, field)[..., k] for field, names in vectors for k, name in enumerate(names)
         }
-        found |= {field: getattr(self, field) for field in _ENERGIES}
+        columns |= {field: getattr(self, field) for field in _ENERGIES}
         first = len(self.shape) + 1
         for name, x in self.recorded.items():
             for place in np.ndindex(x.shape[first:]):
-                found[f"recorded.{name}{list(place) or ''}"] = x[(..., *place)]
-        return found
+                columns[f"recorded.{name}{list(place) or ''}"] = x[(..., *place)]
+        return columns
 
     def plot(
         self,

@@ -126,17 +126,17 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
 
 def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict[str, Any]:
     """When motions ended, and why; older files have nothing about that, as all went on to the end."""
-    found: dict[str, Any] = {"ended": np.full(shape, last), "units": {}, "events": (), "diverged": {}}
+    outcomes: dict[str, Any] = {"ended": np.full(shape, last), "units": {}, "events": (), "diverged": {}}
     if _ENDED in archive.headers:
-        found["ended"] = archive.read(_ENDED)
-        if found["ended"].shape != shape or found["ended"].dtype != np.float64:
-            raise ArrayFileError(f"{_ENDED!r} has the shape {found['ended'].shape}, and {shape} is expected")
+        outcomes["ended"] = archive.read(_ENDED)
+        if outcomes["ended"].shape != shape or outcomes["ended"].dtype != np.float64:
+            raise ArrayFileError(f"{_ENDED!r} has the shape {outcomes['ended'].shape}, and {shape} is expected")
     if _OUTCOMES in archive.headers:
         try:
-            found |= outcomes_of(json.loads(text_of(archive.read(_OUTCOMES))))
+            outcomes |= outcomes_of(json.loads(text_of(archive.read(_OUTCOMES))))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ArrayFileError(f"{_OUTCOMES!r} is damaged: {reason(error)}") from None
-    return found
+    return outcomes
 
 
 def _step_counts(archive: ArrayReader, shape: tuple[int, ...]) -> StepCounts | None:

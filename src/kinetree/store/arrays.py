@@ -64,13 +64,13 @@ class StoredArray:
         """The array of that folder; it is begun if it is not there. Raises `TrajectoryFileError` if it is another."""
         if not (path / _ABOUT).exists():
             _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit), root or path.parent)
-        found, expected = cls(path, root), (tuple(shape), chunk, np.dtype(dtype))
-        if (found.shape, found.chunk, found.dtype) != expected:
+        array, expected = cls(path, root), (tuple(shape), chunk, np.dtype(dtype))
+        if (array.shape, array.chunk, array.dtype) != expected:
             raise TrajectoryFileError(
-                f"{path} holds an array {found.shape} of {found.dtype} in chunks of {found.chunk}, where one "
+                f"{path} holds an array {array.shape} of {array.dtype} in chunks of {array.chunk}, where one "
                 f"{expected[0]} of {expected[2]} in chunks of {chunk} is to be written; take a new folder"
             )
-        return found
+        return array
 
     def write(self, number: int, rows: NDArray[Any]) -> None:
         """Write a chunk; the last one may have fewer rows, and is filled up."""
@@ -97,13 +97,13 @@ class StoredArray:
     def read(self, begin: int, end: int) -> NDArray[Any]:
         """The rows from `begin` to `end`."""
         numbers = self._there(range(begin // self.chunk, -(-end // self.chunk)) if end > begin else range(0))
-        found = self._nothing((max(end - begin, 0), *self.shape[1:]), numbers)
+        result = self._nothing((max(end - begin, 0), *self.shape[1:]), numbers)
         for number in numbers:
             first = number * self.chunk
             low, high = max(begin, first), min(end, first + self.chunk)
             if (rows := self._chunk(number, low - first, high - first)) is not None:
-                found[low - begin : high - begin] = rows
-        return found
+                result[low - begin : high - begin] = rows
+        return result
 
     def take(self, rows: NDArray[np.intp], axes: int = 0, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
         """Some rows (K, …), which must exist, in any order; a chunk at a time is in memory.
@@ -113,16 +113,16 @@ class StoredArray:
         count, core = math.prod(self.shape[1 : axes + 1]), self.shape[axes + 1 :]
         where = rows // self.chunk
         numbers = sorted({*where.tolist()})
-        found = self._nothing((len(rows), *(self.shape[1:] if some is None else (len(some), *core))), numbers)
-        for number in numbers if found.size else ():
+        result = self._nothing((len(rows), *(self.shape[1:] if some is None else (len(some), *core))), numbers)
+        for number in numbers if result.size else ():
             there = np.flatnonzero(where == number)
             own = rows[there] - number * self.chunk
             low, high = int(own.min()), int(own.max()) + 1
             if (chunk := self._chunk(number, low, high)) is None:
                 raise TrajectoryFileError(f"{self._place(number)} is missing")
             own -= low
-            found[there] = chunk[own] if some is None else chunk.reshape(-1, count, *core)[np.ix_(own, some)]
-        return found
+            result[there] = chunk[own] if some is None else chunk.reshape(-1, count, *core)[np.ix_(own, some)]
+        return result
 
     def _nothing(self, shape: tuple[int, ...], numbers: Collection[int]) -> NDArray[Any]:
         """Rows that are not there yet. Raises `TrajectoryFileError` if these chunks hardly fill them."""

@@ -152,4 +152,4 @@ def is_count(n: Any, least: int = 1) -> bool:
 
 def _folder_name(name: str) -> str:
     """A name as that of a folder that is neither hidden nor outside; Windows drops dots and spaces at its end."""
-    return re.sub(r"^\.|[. ]$", lambda found: f"%{ord(found[0]):02X}", quote(name, safe=_PLAIN))
+    return re.sub(r"^\.|[. ]$", lambda last: f"%{ord(last[0]):02X}", quote(name, safe=_PLAIN))

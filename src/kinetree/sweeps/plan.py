@@ -67,7 +67,7 @@ class Plan:
     def grid(self) -> dict[str, int]:
         """How many values each grid has, by varied quantity; sample k is at point k // each, whose last index is first
         to change."""
-        return {one.name: len(one.numbers) for one in self.varied if isinstance(one.how, Grid)}
+        return {variation.name: len(variation.numbers) for variation in self.varied if isinstance(variation.how, Grid)}
 
     @property
     def samples(self) -> int:
@@ -101,21 +101,21 @@ class Plan:
     def middle(self) -> dict[str, Array]:
         """Values (1, *shape) in the middle of all distributions, at the first points of grids and arrays."""
         middle: dict[str, Array] = {}
-        for one in self.varied:
-            if isinstance(one.how, np.ndarray):
-                drawn = np.asarray(one.how[:1])
-            elif isinstance(one.how, Grid):
-                drawn = one.numbers[:1]
-            elif isinstance(one.how, Anywhere):
-                drawn = one.nominal[0][None]
+        for variation in self.varied:
+            if isinstance(variation.how, np.ndarray):
+                drawn = np.asarray(variation.how[:1])
+            elif isinstance(variation.how, Grid):
+                drawn = variation.numbers[:1]
+            elif isinstance(variation.how, Anywhere):
+                drawn = variation.nominal[0][None]
             else:
-                drawn = one.how.values(np.full((1, *one.width), 0.5), one.numbers)
-            middle |= _scaled(one, drawn, 1)
+                drawn = variation.how.values(np.full((1, *variation.width), 0.5), variation.numbers)
+            middle |= _scaled(variation, drawn, 1)
         return middle
 
     def settings(self) -> dict[str, str]:
         """The settings that two studies must have in common to be one, as texts."""
-        settings = {f"vary[{one.name!r}]": one.text for one in self.varied}
+        settings = {f"vary[{variation.name!r}]": variation.text for variation in self.varied}
         return {"samples": str(self.samples), "seed": str(self.seed), "varied": "; ".join(self.shapes), **settings}
 
 
@@ -142,7 +142,7 @@ def planned(robot: Model, quantities: Quantities, vary: Any, samples: Any, seed:
         raise OptionError(f"vary: {twice} is there twice")
     points = math.prod(len(one.numbers) for one in varied if isinstance(one.how, Grid))
     has_grid = any(isinstance(one.how, Grid) for one in varied)
-    arrays = [one for one in varied if isinstance(one.how, np.ndarray)]
+    arrays = [variation for variation in varied if isinstance(variation.how, np.ndarray)]
     if samples is None:
         samples = len(arrays[0].how) if arrays and not has_grid else 1 if has_grid else None  # type: ignore[arg-type]
     each = _whole("samples, how many each point of the grid has," if has_grid else "samples", samples, 1)

@@ -497,10 +497,10 @@ def _reflected(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray,
 
 def _shapes(args: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
     """The shapes of all arrays among arguments, for a message."""
-    found: list[tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
     for x in args:
         if isinstance(x, SymbolicArray | np.ndarray):
-            found.append(x.shape)
+            shapes.append(x.shape)
         elif isinstance(x, list | tuple) and len(x) <= 20:
-            found.extend(_shapes(x))
-    return tuple(found)
+            shapes.extend(_shapes(x))
+    return tuple(shapes)

@@ -123,18 +123,18 @@ class _Counters:
     def _loops_of(self, x: Symbol) -> frozenset[int] | None:
         """The loops whose counters a value is made of; None if there is something else in it."""
         if x not in self._loops:
-            found: frozenset[int] | None = frozenset()
+            loops: frozenset[int] | None = frozenset()
             if x.op == "load":
                 array, at = x.args
                 is_constant = self._recorder.memory(array).values is not None
-                found = frozenset(t.loop for t in at.terms) if is_constant else None
+                loops = frozenset(t.loop for t in at.terms) if is_constant else None
             elif x.op in OPS:
                 for a in x.args:
                     inner = self._loops_of(a) if isinstance(a, Symbol) else frozenset()
-                    found = None if found is None or inner is None else found | inner
+                    loops = None if loops is None or inner is None else loops | inner
             else:
-                found = None
-            self._loops[x] = found
+                loops = None
+            self._loops[x] = loops
         return self._loops[x]
 
     def _value(self, x: Scalar, counters: Mapping[int, int]) -> float:

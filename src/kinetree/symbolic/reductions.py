@@ -199,11 +199,11 @@ def _by_columns(array: SymbolicArray, axis: int, function: Callable[[list[Any]],
 
 def _arg_extreme(function: Callable[..., Any], is_better: Callable[[Any, Any], Any]) -> None:
     def place(numbers: list[Any]) -> list[Any]:
-        best, found = numbers[0], 0.0
+        best, index = numbers[0], 0.0
         for k in range(1, len(numbers)):
             better = is_better(numbers[k], best)
-            found, best = select(better, float(k), found), select(better, numbers[k], best)
-        return [found]
+            index, best = select(better, float(k), index), select(better, numbers[k], best)
+        return [index]
 
     @rule(function)
     def arg_extreme(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SymbolicArray:

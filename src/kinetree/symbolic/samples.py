@@ -42,8 +42,8 @@ def by_sample(
     whole = np.empty((math.prod(shape), math.prod(core)), dtype=object)
     for k in range(len(whole)):
         whole[k] = list(function(*(row[k].tolist() for row in rows)))
-    found = common_dtype(x.dtype for x in given) if dtype is None else dtype
-    return SymbolicArray(whole.reshape((*shape, *core)), found if found.kind == "f" else FLOAT64)
+    common = common_dtype(x.dtype for x in given) if dtype is None else dtype
+    return SymbolicArray(whole.reshape((*shape, *core)), common if common.kind == "f" else FLOAT64)
 
 
 @refuses_symbols

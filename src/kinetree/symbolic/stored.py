@@ -105,12 +105,12 @@ class _Places:
         same_key = np.all(self.key[1:] == self.key[:-1], axis=1).tolist()
         steps = np.diff(self.place, axis=0)
         same_step = np.all(steps[1:] == steps[:-1], axis=1).tolist()
-        found, first = [], 0
+        result, first = [], 0
         for k in range(1, rows + 1):
             if k == rows or not same_key[k - 1] or (k - first > 1 and not same_step[k - 2]):
-                found.append(slice(first, k))
+                result.append(slice(first, k))
                 first = k
-        return found
+        return result
 
     def columns(self) -> Rows:
         """The columns of a run."""

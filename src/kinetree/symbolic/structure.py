@@ -59,8 +59,8 @@ def _of_one(function: Callable[..., Any]) -> Callable[..., Any]:
 def _to_several(function: Callable[..., Any]) -> Callable[..., Any]:
     def parts(a: Any, *args: Any, **options: Any) -> Any:
         array = as_symbolic(a)
-        found = function(array._elements, *args, **options)
-        return type(found)(made(x, array._dtype) for x in found)
+        results = function(array._elements, *args, **options)
+        return type(results)(made(x, array._dtype) for x in results)
 
     return parts
 
@@ -99,8 +99,8 @@ for _function in _OF_SEVERAL:
 def _atleast(function: Callable[..., Any]) -> Callable[..., Any]:
     def atleast(*arrays: Any) -> Any:
         several = [as_symbolic(a) for a in arrays]
-        found = tuple(made(function(a._elements), a._dtype) for a in several)
-        return found if len(found) != 1 else found[0]
+        parts = tuple(made(function(a._elements), a._dtype) for a in several)
+        return parts if len(parts) != 1 else parts[0]
 
     return atleast
 
@@ -112,15 +112,15 @@ for _function in (NP.atleast_1d, NP.atleast_2d, NP.atleast_3d):
 @rule(NP.broadcast_arrays)
 def _broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[SymbolicArray, ...]:
     several = [as_symbolic(a) for a in arrays]
-    found = NP.broadcast_arrays(*(a._elements for a in several))
-    return tuple(made(x, a._dtype) for x, a in zip(found, several, strict=True))
+    parts = NP.broadcast_arrays(*(a._elements for a in several))
+    return tuple(made(x, a._dtype) for x, a in zip(parts, several, strict=True))
 
 
 @rule(NP.meshgrid)
 def _meshgrid(*arrays: Any, **options: Any) -> tuple[SymbolicArray, ...]:
     several = [as_symbolic(a) for a in arrays]
-    found = NP.meshgrid(*(a._elements for a in several), **options)
-    return tuple(made(x, a._dtype) for x, a in zip(found, several, strict=True))
+    parts = NP.meshgrid(*(a._elements for a in several), **options)
+    return tuple(made(x, a._dtype) for x, a in zip(parts, several, strict=True))
 
 
 @rule(NP.take)

@@ -45,27 +45,27 @@ def clusters(tree: Topology) -> tuple[Cluster, ...]:
             for column, _ in row:
                 users.setdefault(column, set()).add(i)
     place = {i: n for n, (i, _) in enumerate(tree.outward)}
-    found: list[Cluster] = []
+    result: list[Cluster] = []
     for base, joints in _closed(tree, [joints for joints in users.values() if len(joints) > 1]):
         bodies = tuple(sorted(joints, key=place.__getitem__))
         own = {i: rows[starts[i] : starts[i + 1]] for i in bodies}
         columns = dict.fromkeys(column for i in reversed(bodies) for row in reversed(own[i]) for column, _ in row)
         number = {column: n for n, column in enumerate(columns)}
         local = {i: tuple(tuple((number[k], x) for k, x in row) for row in own[i]) for i in bodies}
-        found.append(Cluster(base, bodies, {i: tree.parent[i] for i in bodies}, local, len(columns)))
-    return tuple(found)
+        result.append(Cluster(base, bodies, {i: tree.parent[i] for i in bodies}, local, len(columns)))
+    return tuple(result)
 
 
 def _closed(tree: Topology, groups: Iterable[set[int]]) -> list[tuple[int, set[int]]]:
     """(base, joints) of each cluster: joints between those of a group are added, and overlapping groups merged."""
-    found: list[tuple[int, set[int]]] = []
+    result: list[tuple[int, set[int]]] = []
     for group in groups:
         base, joints = _spanned(tree, group)
-        while overlapping := [other for other in found if other[1] & joints]:
-            found = [other for other in found if other not in overlapping]
+        while overlapping := [other for other in result if other[1] & joints]:
+            result = [other for other in result if other not in overlapping]
             base, joints = _spanned(tree, joints.union(*(other[1] for other in overlapping)))
-        found.append((base, joints))
-    return found
+        result.append((base, joints))
+    return result
 
 
 def _spanned(tree: Topology, group: Iterable[int]) -> tuple[int, set[int]]:

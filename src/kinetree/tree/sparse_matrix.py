@@ -439,8 +439,8 @@ class BlockMatrix:
 
     def pivot(self, k: Any) -> Scalar:
         """The number of D at a place."""
-        found: Scalar = self._pivots[k]
-        return found
+        number: Scalar = self._pivots[k]
+        return number
 
     def pivots(self, k: Any) -> list[Scalar]:
         """The numbers of D in a block row."""
@@ -572,12 +572,12 @@ class BlockLayout:
 
     def carried(self) -> list[float]:
         """By the numbers of blocks, 1.0 where row i carries row k."""
-        found = [0.0] * self.size
+        flags = [0.0] * self.size
         for k in range(1, self.blocks + 1):
             i = k
             while i := self.rows.parent[i] // WIDTH:
-                found[self._first[k] + self._depth[i]] = 1.0
-        return found
+                flags[self._first[k] + self._depth[i]] = 1.0
+        return flags
 
     def part(self, place: int) -> tuple[int, int, int]:
         """For the part of the memory in which two joints meet, by the place of a joint's first degree of freedom: its

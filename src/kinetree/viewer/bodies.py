@@ -51,10 +51,10 @@ class MovingBodies:
 
     def place_on(self, body: str) -> tuple[int, Array]:
         """(the piece that a body is part of, its placement there (4, 4))."""
-        found = self.robot.bodies[body]
+        place = self.robot.bodies[body]
         if self._parameters is None:
-            return found.slot, np.asarray(found.placement, dtype=np.float64)
-        return found.slot, self._placed[list(self.robot.bodies).index(body)]
+            return place.slot, np.asarray(place.placement, dtype=np.float64)
+        return place.slot, self._placed[list(self.robot.bodies).index(body)]
 
     @cached_property
     def _placed(self) -> Array:
@@ -66,12 +66,12 @@ class MovingBodies:
 
     def placements(self, q: Array) -> Array:
         """Placements in the world (…, pieces, 4, 4) at q (…, nq), by one call of `kt.forward_kinematics`."""
-        found = np.empty((*q.shape[:-1], len(self), 4, 4))
-        found[..., 0, :, :] = np.eye(4)
+        result = np.empty((*q.shape[:-1], len(self), 4, 4))
+        result[..., 0, :, :] = np.eye(4)
         if len(self) > 1:
             bodies = forward_kinematics(self.robot, q, parameters=self._parameters)
-            found[..., 1:, :, :] = bodies[..., self._rows, :, :] @ self._to_piece
-        return found
+            result[..., 1:, :, :] = bodies[..., self._rows, :, :] @ self._to_piece
+        return result
 
 
 def positions_and_quaternions(placements: Array) -> tuple[Array, Array]:
@@ -81,10 +81,10 @@ def positions_and_quaternions(placements: Array) -> tuple[Array, Array]:
 
 def _unique(names: Sequence[str]) -> tuple[str, ...]:
     """Names of nodes: a slash would make a child of the text before it."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for name in names:
-        found[unused_name(found, name.replace("/", ":") or "body")] = None
-    return tuple(found)
+        unique[unused_name(unique, name.replace("/", ":") or "body")] = None
+    return tuple(unique)
 
 
 def unused_name(taken: Container[str], name: str) -> str:

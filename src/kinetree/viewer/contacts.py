@@ -137,11 +137,11 @@ class Contacts:
             return np.empty((0, 3)), np.empty((0, 3))
         contact = replace(self._contact, touches=tuple(self._contact.touches[k] for k in near))
         state = (moment.q.tolist(), moment.v.tolist(), moment.qdd.tolist())
-        found = np.reshape(on_numbers(CONTACT_FORCES, self._robot, state, contact=contact), (-1, 13))
+        numbers = np.reshape(on_numbers(CONTACT_FORCES, self._robot, state, contact=contact), (-1, 13))
         counts = [slots(touch.first.shape.kind, touch.second.shape.kind) for touch in contact.touches]
         signs = np.repeat(self._second.signs[near], counts)
-        acts = (found[:, 0] <= 0.0) | (found[:, 7:10] != 0.0).any(axis=1)
-        return found[acts, 1:4], found[acts, 7:10] * signs[acts, None]
+        acts = (numbers[:, 0] <= 0.0) | (numbers[:, 7:10] != 0.0).any(axis=1)
+        return numbers[acts, 1:4], numbers[acts, 7:10] * signs[acts, None]
 
     def _near(self, placements: Array) -> list[int]:
         """The pairs of shapes that may be within their margins, by boxes around them, along the boxes' axes."""
@@ -153,8 +153,8 @@ class Contacts:
         gaps = (np.abs(along) - reach_1 - reach_2).max(axis=1)
         gaps = np.where(self._first.are_planes, along[:, 2] - reach_2[:, 2], gaps) - self._margins
         order = np.argsort(gaps, kind="stable")[:_MOST]
-        found: list[int] = np.sort(order[gaps[order] <= 0.0]).tolist()
-        return found
+        near: list[int] = np.sort(order[gaps[order] <= 0.0]).tolist()
+        return near
 
 
 def _heaviest(robot: Model) -> float:
@@ -171,7 +171,7 @@ class _Boxes:
     """Boxes around the shapes of one side of all pairs."""
 
     def __init__(self, shapes: Sequence[TouchingShape], bodies: MovingBodies) -> None:
-        placed = [(0, np.eye(4)) if one.body is None else bodies.place_on(one.body) for one in shapes]
+        placed = [(0, np.eye(4)) if shape.body is None else bodies.place_on(shape.body) for shape in shapes]
         self._pieces = np.array([piece for piece, _ in placed])
         middles, halves = zip(*(_box_around(one.shape) for one in shapes), strict=True)
         self._placements = np.array(
@@ -186,8 +186,8 @@ class _Boxes:
 
     def placed(self, placements: Array) -> tuple[Array, Array]:
         """Their axes (k, 3, 3) and middles (k, 3), m, at placements (pieces, 4, 4)."""
-        found = placements[self._pieces] @ self._placements
-        return found[:, :3, :3], found[:, :3, 3]
+        boxes = placements[self._pieces] @ self._placements
+        return boxes[:, :3, :3], boxes[:, :3, 3]
 
 
 def _box_around(shape: Shape) -> tuple[Sequence[float], Sequence[float]]:

@@ -156,13 +156,13 @@ class Crowd:
 
     def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
         """(surfaces, the pieces that look so)."""
-        found: dict[bytes, tuple[list[Surface], list[int]]] = {}
+        groups: dict[bytes, tuple[list[Surface], list[int]]] = {}
         for piece, surfaces in surfaces_by_body(self._bodies, self._shapes(role)).items():
-            found.setdefault(binary_gltf(surfaces), (surfaces, []))[1].append(piece)
-        return found.values()
+            groups.setdefault(binary_gltf(surfaces), (surfaces, []))[1].append(piece)
+        return groups.values()
 
     def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
-        triangles = len(pieces) * self._count * sum(len(one.faces) for one in surfaces)
+        triangles = len(pieces) * self._count * sum(len(surface.faces) for surface in surfaces)
         few = _joined(surfaces)
         made = self._scene.add_batched_glb(
             name, binary_gltf(few), *_nowhere(len(pieces) * self._count), lod="auto",
@@ -198,13 +198,13 @@ class Ghosts(Crowd):
 
 def surfaces_by_body(bodies: MovingBodies, looks: Looks) -> dict[int, list[Surface]]:
     """The surfaces on each piece that has any, in its axes."""
-    found: dict[int, list[Surface]] = {}
+    surfaces: dict[int, list[Surface]] = {}
     for part in looks.parts:
         if not len(part.surface.faces):
             continue
         piece, placement = bodies.place_on(part.body)
-        found.setdefault(piece, []).append(_placed(part.surface, placement @ part.placement))
-    return found
+        surfaces.setdefault(piece, []).append(_placed(part.surface, placement @ part.placement))
+    return surfaces
 
 
 def _placed(surface: Surface, placement: Array) -> Surface:
@@ -216,7 +216,7 @@ def _placed(surface: Surface, placement: Array) -> Surface:
 
 def _joined(surfaces: Sequence[Surface]) -> list[Surface]:
     """The same, with all that is opaque and has no texture as one surface."""
-    plain = [one for one in surfaces if one.texture is None and (one.colors[:, 3] == 255).all()]
+    plain = [surface for surface in surfaces if surface.texture is None and (surface.colors[:, 3] == 255).all()]
     return ([_as_one(plain)] if plain else []) + [one for one in surfaces if all(one is not other for other in plain)]
 
 
@@ -224,7 +224,7 @@ def _as_one(surfaces: Sequence[Surface]) -> Surface:
     """Several surfaces as one, without textures."""
     starts = np.cumsum([0, *(len(one.vertices) for one in surfaces[:-1])])
     return Surface(
-        np.concatenate([one.vertices for one in surfaces]),
+        np.concatenate([surface.vertices for surface in surfaces]),
         np.concatenate([one.faces + start for one, start in zip(surfaces, starts, strict=True)]).astype(np.int32),
         np.concatenate([one.normals for one in surfaces]),
         np.concatenate([one.colors for one in surfaces]),

@@ -51,8 +51,8 @@ _HEARD = frozenset({
 def is_loopback(host: str) -> bool:
     """Whether a server at this address, a name or a number, can be reached from this machine only."""
     try:
-        found = {place[0] for *_, place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
-        return all(ip_address(str(one).partition("%")[0]).is_loopback for one in found)
+        addresses = {place[0] for *_, place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+        return all(ip_address(str(one).partition("%")[0]).is_loopback for one in addresses)
     except (OSError, ValueError):
         return False
 
@@ -242,9 +242,9 @@ def _is_finite(content: object) -> bool:
 def _name(address: str) -> str | None:
     """The name or number of the machine in an address; None if it has none."""
     try:
-        found = urlsplit(address)
-        _ = found.port
-        return found.hostname.rstrip(".") if found.hostname and re.fullmatch(r"[\w.:\[\]-]+", found.netloc) else None
+        parts = urlsplit(address)
+        _ = parts.port
+        return parts.hostname.rstrip(".") if parts.hostname and re.fullmatch(r"[\w.:\[\]-]+", parts.netloc) else None
     except ValueError:
         return None
 
@@ -263,10 +263,10 @@ def _scripts() -> str:
     """The hashes of the scripts of viser's page, the only ones that run there."""
     from importlib.resources import files
 
-    found = _Scripts()
-    found.feed((files("viser") / "client" / "build" / "index.html").read_text(encoding="utf-8"))
+    page = _Scripts()
+    page.feed((files("viser") / "client" / "build" / "index.html").read_text(encoding="utf-8"))
     return " ".join(
-        f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in found.texts if text
+        f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in page.texts if text
     )
 
 
@@ -294,8 +294,8 @@ class _Scripts(HTMLParser):
 @cache
 def _quiet_logger() -> logging.Logger:
     """A logger of connections, without those of strangers and of browsers that try one in advance."""
-    found = logging.getLogger("kinetree.viewer")
-    found.addFilter(
+    logger = logging.getLogger("kinetree.viewer")
+    logger.addFilter(
         lambda record: not record.getMessage().startswith(("opening handshake failed", "connection rejected"))
     )
-    return found
+    return logger

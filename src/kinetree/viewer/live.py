@@ -270,5 +270,5 @@ class Hand:
 
 
 def _at(placement: NDArray[Any], point: Array) -> Array:
-    found: Array = placement[:3, :3] @ point + placement[:3, 3]
-    return found
+    point_there: Array = placement[:3, :3] @ point + placement[:3, 3]
+    return point_there

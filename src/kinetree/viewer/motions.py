@@ -83,8 +83,8 @@ class Frames:
     def some(self, most: int = 12) -> Array:
         """(k, nq): a few moments of the first sample, spread over the motion."""
         rows: list[int] = np.unique(np.linspace(0, len(self.time) - 1, most).astype(int)).tolist()
-        found: Array = self._read(rows, [0])[0]
-        return found
+        configurations: Array = self._read(rows, [0])[0]
+        return configurations
 
     def _read(self, rows: slice | Sequence[int], samples: Sequence[int]) -> Array:
         """(samples, rows, nq)."""

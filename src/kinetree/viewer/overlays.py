@@ -89,15 +89,15 @@ class JointAxes:
         self._sliding = Arrows(scene, f"{root}/axes of sliders", _SLIDING, size)
 
     def draw(self, moment: Moment) -> None:
-        found: dict[bool, list[tuple[Array, Array]]] = {True: [], False: []}
+        lines: dict[bool, list[tuple[Array, Array]]] = {True: [], False: []}
         for joint in self._bodies.robot.joints.values():
             if joint.kind.nv <= 2:
                 X = moment.placements[joint.slot]
                 for is_turn, axis in _axes(joint, _coordinates(joint, moment.q)):
                     low, high = self._ends(joint.slot, axis)
-                    found[is_turn].append((X[:3, :3] @ axis * low + X[:3, 3], X[:3, :3] @ axis * (high - low)))
+                    lines[is_turn].append((X[:3, :3] @ axis * low + X[:3, 3], X[:3, :3] @ axis * (high - low)))
         for arrows, which in ((self._turning, True), (self._sliding, False)):
-            pairs = np.array(found[which]).reshape(-1, 2, 3)
+            pairs = np.array(lines[which]).reshape(-1, 2, 3)
             arrows.put(pairs[:, 0], pairs[:, 1])
 
     def _ends(self, piece: int, axis: Array) -> tuple[float, float]:

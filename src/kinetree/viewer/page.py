@@ -67,7 +67,7 @@ class Page:
     @property
     def unseen(self) -> tuple[Unseen, ...]:
         """The shapes that are not drawn as the file says, and why."""
-        return tuple(dict.fromkeys(one for stage in self.stages for one in stage.unseen))
+        return tuple(dict.fromkeys(unseen_part for stage in self.stages for unseen_part in stage.unseen))
 
     def become(self, motion: RecordedMotion | None, *, is_at_rest: bool = True) -> None:
         """Show a motion of the robot, from its end; or for None the robot again, which is moved by hand or not."""
@@ -98,7 +98,7 @@ class Page:
         _add_endings(gui, [frames.motion for frames in subject.motions])
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
-                add_list(gui, [(one.part, one.reason) for one in self.unseen])
+                add_list(gui, [(unseen_part.part, unseen_part.reason) for unseen_part in self.unseen])
 
     def _add_player(self) -> Player:
         self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw(), self._notify)
@@ -172,16 +172,16 @@ class Page:
 
 def _named_states(robot: Model) -> dict[str, Array]:
     """The neutral configuration, and those of keyframes and named states, by name."""
-    found = {"neutral": robot.neutral()}
+    states = {"neutral": robot.neutral()}
     for number, frame in enumerate(robot.extras.keyframes):
-        found[unused_name(found, frame.name or f"keyframe {number}")] = frame.q(robot)
+        states[unused_name(states, frame.name or f"keyframe {number}")] = frame.q(robot)
     for state in robot.extras.named_states:
         try:
             q = robot.named_configuration(state.name, group=state.group)
         except KinetreeError:
             continue  # values of a coupling's joints are not coordinates; `named_configuration` reports that
-        found[unused_name(found, f"{state.name} of {state.group}")] = q
-    return found
+        states[unused_name(states, f"{state.name} of {state.group}")] = q
+    return states
 
 
 def _add_states(gui: GuiApi, robot: Model, start: Array, go: Callable[[Array], None]) -> None:

@@ -93,7 +93,7 @@ class Stage:
     @property
     def unseen(self) -> Sequence[Unseen]:
         """The shapes that are not drawn as the file says, of the roles that have been seen."""
-        return [one for role in sorted(self._roles) for one in self.looks(role).unseen]
+        return [unseen_part for role in sorted(self._roles) for unseen_part in self.looks(role).unseen]
 
     def _bounds(self, q: Array) -> tuple[Array, Array, float]:
         """The corners of the box around all samples, and the height of a floor below them."""
@@ -132,9 +132,9 @@ class Stage:
         root = f"{self.root}/all"
         if self._tint is None:
             return Crowd(self._scene, root, self.bodies, self.looks, count)
-        found = Ghosts(self._scene, root, self.bodies, self.looks, count)
-        found.color, found.opacity = self._tint, _COMPARED
-        return found
+        ghosts = Ghosts(self._scene, root, self.bodies, self.looks, count)
+        ghosts.color, ghosts.opacity = self._tint, _COMPARED
+        return ghosts
 
     def _one(self) -> Figure:
         root = f"{self.root}/robot"

@@ -273,6 +273,6 @@ class Batch:
 
     def _next(self) -> _Choice | None:
         with self._lock:
-            found, self._wanted = self._wanted, None
-            self._is_reading = found is not None
-        return found
+            samples, self._wanted = self._wanted, None
+            self._is_reading = samples is not None
+        return samples

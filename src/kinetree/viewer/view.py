@@ -77,6 +77,6 @@ def view(
         server.stop()
         raise
     if viewer.unseen:
-        lost = listed((f"{one.part}: {one.reason}" for one in viewer.unseen), 3, "; ")
+        lost = listed((f"{unseen_part.part}: {unseen_part.reason}" for unseen_part in viewer.unseen), 3, "; ")
         warnings.warn(f"not everything is drawn; viewer.unseen has the list: {lost}", ModelWarning, stacklevel=2)
     return viewer

@@ -104,10 +104,10 @@ class _Scene:
                     yield from self._placed(geometry, pose @ bind, self._materials.bound(child))
 
     def _geometry(self, url: str) -> tuple[Element | None, Floats]:
-        found = self._target(url)
-        skin = None if found is None else found.find("skin")
+        element = self._target(url)
+        skin = None if element is None else element.find("skin")
         if skin is None:
-            return found, np.eye(4)
+            return element, np.eye(4)
         matrix = skin.find("bind_shape_matrix")
         bind = np.eye(4) if matrix is None else self._numbers(matrix, 16).reshape(4, 4)
         return self._target(skin.get("source", "")), bind
@@ -157,21 +157,21 @@ class _Scene:
         if faces.max(initial=-1) >= len(corners):
             raise ModelError(f"{self._where}: its polygons have more corners than are listed; is the file cut off?")
         used, place = joined_corners([corners[:, offset] for offset, _ in inputs.values()])
-        found: dict[str, Floats] = {}
+        arrays: dict[str, Floats] = {}
         for (semantic, (_, table)), column in zip(inputs.items(), used, strict=True):
             if not len(column) or (column.min() >= 0 and column.max() < len(table)):
-                found[semantic] = table[column]
+                arrays[semantic] = table[column]
             elif semantic == "POSITION":
                 raise ModelError(f"{self._where}: a face names a vertex that does not exist; export the mesh again")
-        normals = _columns(found.get("NORMAL"), 3)
-        uv, colors = _columns(found.get("TEXCOORD"), 2), _columns(found.get("COLOR"), 3)
+        normals = _columns(arrays.get("NORMAL"), 3)
+        uv, colors = _columns(arrays.get("TEXCOORD"), 2), _columns(arrays.get("COLOR"), 3)
         return Piece(
-            found["POSITION"][:, :3], place[faces], normals, uv, None if colors is None else color_bytes(colors)
+            arrays["POSITION"][:, :3], place[faces], normals, uv, None if colors is None else color_bytes(colors)
         )
 
     def _inputs(self, primitive: Element) -> tuple[dict[str, tuple[int, Floats]], int]:
         """For each semantic, which of a corner's indices it has, and its table; and how many indices a corner has."""
-        found: dict[str, tuple[int, Floats]] = {}
+        inputs: dict[str, tuple[int, Floats]] = {}
         stride = 0
         for one in primitive.findall("input"):
             offset, semantic = self._whole(one, "offset", 0), one.get("semantic", "")
@@ -179,10 +179,10 @@ class _Scene:
             source = self._target(one.get("source", ""))
             if semantic == "VERTEX" and source is not None:
                 for inner in source.findall("input"):
-                    found.setdefault(inner.get("semantic", ""), (offset, self._source(inner.get("source", ""))))
+                    inputs.setdefault(inner.get("semantic", ""), (offset, self._source(inner.get("source", ""))))
             elif semantic in ("NORMAL", "TEXCOORD", "COLOR"):
-                found.setdefault(semantic, (offset, self._source(one.get("source", ""))))
-        return found, stride
+                inputs.setdefault(semantic, (offset, self._source(one.get("source", ""))))
+        return inputs, stride
 
     def _source(self, url: str) -> Floats:
         source = self._target(url)
@@ -197,12 +197,12 @@ class _Scene:
     def _whole(self, element: Element, name: str, least: int) -> int:
         """The whole number in an attribute."""
         text = element.get(name, str(least))
-        if not text.strip().isdecimal() or not least <= (found := int(text)) < _MOST_INDICES:
+        if not text.strip().isdecimal() or not least <= (number := int(text)) < _MOST_INDICES:
             raise ModelError(
                 f'{self._where}: <{element.tag} {name}="{text:.60}"> must be a whole number from {least} to '
                 f"{_MOST_INDICES:,}; export it again"
             )
-        return found
+        return number
 
     def _target(self, url: str) -> Element | None:
         return self._by_id.get(url.removeprefix("#"))
@@ -226,10 +226,10 @@ class _Scene:
         return pose
 
     def _numbers(self, element: Element, count: int) -> Floats:
-        found = numbers_in(self._where, element.text or "")
-        if len(found) != count:
-            raise ModelError(f"{self._where}: <{element.tag}> has {len(found)} numbers, not {count}; export it again")
-        return found
+        numbers = numbers_in(self._where, element.text or "")
+        if len(numbers) != count:
+            raise ModelError(f"{self._where}: <{element.tag}> has {len(numbers)} numbers, not {count}; export it again")
+        return numbers
 
 
 def _columns(table: Floats | None, count: int) -> Floats | None:

@@ -31,8 +31,8 @@ class Materials:
 
     def bound(self, instance: Element) -> dict[str, str]:
         """The id of a material by the symbol that a geometry has for it."""
-        found = instance.iter("instance_material")
-        return {one.get("symbol", ""): one.get("target", "").removeprefix("#") for one in found}
+        instances = instance.iter("instance_material")
+        return {one.get("symbol", ""): one.get("target", "").removeprefix("#") for one in instances}
 
     def of(self, material: str) -> tuple[tuple[float, ...] | None, str | None]:
         """The colour, and the address of the image, of a material; None for a missing one."""
@@ -64,9 +64,9 @@ class Materials:
         parameters = {one.get("sid", ""): one for one in effect.iter("newparam")}
         name = sampler
         for path in ("sampler2D/source", "surface/init_from"):
-            found = parameters[name].find(path) if name in parameters else None
-            if found is not None and found.text:
-                name = found.text.strip()
+            element = parameters[name].find(path) if name in parameters else None
+            if element is not None and element.text:
+                name = element.text.strip()
         if name in parameters and (direct := parameters[name].find("sampler2D/instance_image")) is not None:
             name = direct.get("url", "").removeprefix("#")
         image = self._by_id.get(name)
@@ -106,7 +106,7 @@ def _opacity(shading: Element) -> float:
 def _numbers(element: Element | None) -> tuple[float, ...]:
     """The finite numbers in an element; none where there is something else."""
     try:
-        found = tuple(map(float, (element.text or "").split())) if element is not None else ()
+        numbers = tuple(map(float, (element.text or "").split())) if element is not None else ()
     except ValueError:
         return ()
-    return found if all(map(math.isfinite, found)) else ()
+    return numbers if all(map(math.isfinite, numbers)) else ()

@@ -42,10 +42,10 @@ def read_other(path: Path, kind: str, data: bytes, companion: Callable[[str], by
 
     class Companions:
         def get(self, name: str) -> bytes:
-            found = companion(name)
-            if found is None:
+            content = companion(name)
+            if content is None:
                 raise FileNotFoundError(name)
-            return found
+            return content
 
         __getitem__ = get  # readers of some formats use this one
 
@@ -110,16 +110,16 @@ def _piece(mesh: Any, visual: Any, *, is_linear: bool) -> Piece:
 
 def _first(material: Any, *names: str) -> Any:
     """The first of these attributes that a material has; materials of different kinds have different ones."""
-    return next((found for name in names if (found := getattr(material, name, None)) is not None), None)
+    return next((value for name in names if (value := getattr(material, name, None)) is not None), None)
 
 
 def _fractions(colors: Any) -> Floats:
     """Colours (…, 4) from 0 to 1; whole numbers are parts of the largest one, and a missing opacity is 1."""
     given = np.asarray(colors)
     most = np.iinfo(given.dtype).max if np.issubdtype(given.dtype, np.integer) else 1.0
-    found = np.ones((*given.shape[:-1], 4))
-    found[..., : given.shape[-1]] = given / most
-    return found
+    rgba = np.ones((*given.shape[:-1], 4))
+    rgba[..., : given.shape[-1]] = given / most
+    return rgba
 
 
 def _encoded(colors: Floats) -> Floats:

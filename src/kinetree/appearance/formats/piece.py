@@ -38,10 +38,10 @@ class Piece:
 
 def checked(where: object, pieces: list[Piece]) -> list[Piece]:
     """The pieces with triangles; a `ModelError` without any, or if they are not made of numbers and vertices."""
-    found = [piece for piece in pieces if len(piece.faces)]
-    if not found:
+    whole = [piece for piece in pieces if len(piece.faces)]
+    if not whole:
         raise ModelError(f"{where}: the file contains no triangles; export it again as a surface")
-    for piece in found:
+    for piece in whole:
         if not np.isfinite(piece.vertices).all():
             raise ModelError(f"{where}: a coordinate of a vertex is not a finite number; export the mesh again")
         if piece.faces.min() < 0 or piece.faces.max() >= len(piece.vertices):
@@ -49,14 +49,14 @@ def checked(where: object, pieces: list[Piece]) -> list[Piece]:
                 f"{where}: a face names a vertex that does not exist; the mesh has {len(piece.vertices):,}: export it "
                 "again"
             )
-    return found
+    return whole
 
 
 def color_bytes(colors: Floats) -> NDArray[np.uint8]:
     """Colours (n, 3) or (n, 4) from 0 to 1 as bytes (n, 4); those without an opacity are opaque."""
-    found = np.full((len(colors), 4), 255, np.uint8)
-    found[:, : colors.shape[1]] = np.rint(255.0 * np.clip(colors, 0.0, 1.0))
-    return found
+    rgba = np.full((len(colors), 4), 255, np.uint8)
+    rgba[:, : colors.shape[1]] = np.rint(255.0 * np.clip(colors, 0.0, 1.0))
+    return rgba
 
 
 def fans(sizes: Indices) -> Indices:

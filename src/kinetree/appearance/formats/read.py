@@ -35,10 +35,10 @@ def format_of(path: Path, content_type: str = "") -> str:
     Raises:
         ModelError: if files of this format are not read.
     """
-    found = FORMATS.get(content_type) or path.suffix.lower()
-    if found not in SUFFIXES:
+    suffix = FORMATS.get(content_type) or path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
-    return found
+    return suffix
 
 
 def read_pieces(
@@ -103,11 +103,11 @@ def _coarse(corners: NDArray[np.float32]) -> Piece:
         key = np.take_along_axis(key, (first + np.arange(3)) % 3, axis=1)  # the same order for each that is the same
         key = key[(key[:, 0] != key[:, 1]) & (key[:, 1] != key[:, 2]) & (key[:, 2] != key[:, 0])]
         kept.append(key[_first_of_each(key)])
-    found = np.concatenate(kept)
-    found = found[_first_of_each(found)]
-    cells, faces = np.unique(found, return_inverse=True)
+    triangles = np.concatenate(kept)
+    triangles = triangles[_first_of_each(triangles)]
+    cells, faces = np.unique(triangles, return_inverse=True)
     middles = np.stack([cells // _CELLS**2, cells // _CELLS % _CELLS, cells % _CELLS], axis=1) + 0.5
-    return Piece(low + middles * (size / _CELLS), faces.reshape(-1, 3), left_out=len(corners) - len(found))
+    return Piece(low + middles * (size / _CELLS), faces.reshape(-1, 3), left_out=len(corners) - len(triangles))
 
 
 def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -195,15 +195,15 @@ def _groups(file: ObjFile, faces: Indices) -> tuple[list[str], Indices]:
 
 def _libraries(where: object, file: ObjFile, companion: Callable[[str], bytes | None]) -> dict[str, Material]:
     """The materials of all libraries that a file names."""
-    found: dict[str, Material] = {}
+    materials: dict[str, Material] = {}
     room = _MOST_IN_LIBRARIES
     for name in dict.fromkeys(file.rest(k, b"mtllib") for k in file.of(b"mtllib").tolist()):
         data = companion(_name(name)) or b""
         room -= len(data)
         if room < 0:
             raise ModelError(f"{where}: its material libraries have more than {_MOST_IN_LIBRARIES >> 20} MiB")
-        found |= _materials(where, data)
-    return found
+        materials |= _materials(where, data)
+    return materials
 
 
 def _name(word: bytes) -> str:
@@ -211,12 +211,12 @@ def _name(word: bytes) -> str:
 
 
 def _materials(where: object, data: bytes) -> dict[str, Material]:
-    found: dict[str, Material] = {}
+    materials: dict[str, Material] = {}
     current = Material()
     for line in data.splitlines():
         word, _, rest = line.strip().partition(b" ")
         if word == b"newmtl":
-            current = found.setdefault(_name(rest.strip()), Material())
+            current = materials.setdefault(_name(rest.strip()), Material())
         elif word == b"Kd":
             given = rest.split()[:3]
             current.color = tuple(numbers_in(where, b" ".join(given)).tolist()) if len(given) == 3 else None
@@ -226,4 +226,4 @@ def _materials(where: object, data: bytes) -> dict[str, Material]:
             # A name may have blanks in it, unless options come before it.
             name = rest.strip()
             current.image = _name(name.rpartition(b" ")[2] if name.startswith(b"-") else name)
-    return found
+    return materials

@@ -95,10 +95,10 @@ class FunctionWriter:
     @property
     def callees(self) -> list[FunctionWriter]:
         """The static functions that it needs, each after those that it calls itself."""
-        found: dict[str, FunctionWriter] = {}
+        functions: dict[str, FunctionWriter] = {}
         for writer in self._own_calls.values():
-            found |= {inner.name: inner for inner in [*writer.callees, writer]}
-        return [*found.values()]
+            functions |= {inner.name: inner for inner in [*writer.callees, writer]}
+        return [*functions.values()]
 
     def signature(self, *, memory: str = "", restrict: bool = True) -> str:
         """The function's head.
@@ -106,14 +106,14 @@ class FunctionWriter:
         `memory` is a name for the length of `w`; `restrict` says that results and memory are apart from all else, which
         headers cannot say to C++.
         """
-        t, apart, found = self._real.type, "restrict " if restrict else "", []
+        t, apart, parameters = self._real.type, "restrict " if restrict else "", []
         for k, (name, port) in enumerate(self.ports):
             is_input = k < len(self.program.inputs)
             if port.size:
-                found.append(f"const {t} {name}[{port.size}]" if is_input else f"{t} {name}[{apart}{port.size}]")
+                parameters.append(f"const {t} {name}[{port.size}]" if is_input else f"{t} {name}[{apart}{port.size}]")
         if self.memory:
-            found.append(f"{t} w[{apart}{memory or self.memory}]")
-        return f"void {self.name}({', '.join(found) or 'void'})"
+            parameters.append(f"{t} w[{apart}{memory or self.memory}]")
+        return f"void {self.name}({', '.join(parameters) or 'void'})"
 
     def text(self, *, static: bool = False) -> str:
         """The tables and the function."""

@@ -69,11 +69,11 @@ def identifier(text: str, taken: Container[str] = (), longest: int = LONGEST) ->
     name = name[:longest].rstrip("_")
     if is_reserved(name):
         name = f"{name[: longest - 1]}_"
-    found, k = name, 1
-    while found in taken:
+    result, k = name, 1
+    while result in taken:
         k += 1
-        found = f"{name[: longest - len(str(k)) - 1]}_{k}"
-    return found
+        result = f"{name[: longest - len(str(k)) - 1]}_{k}"
+    return result
 
 
 def comment(text: str) -> str:

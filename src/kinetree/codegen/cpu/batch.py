@@ -209,15 +209,15 @@ def common_input(
     """The largest input that loops read, if copies of it for every lane would not fit in a near cache: weights of a
     neural network. The kernel reads it in place if it is the same for all samples of a batch."""
     values = {a for s in program.body.all_statements() for a in values_used(s)}
-    first, found = 0, list[tuple[int, int]]()
+    first, sizes = 0, list[tuple[int, int]]()
     read = {s.array for s in program.body.all_statements() if isinstance(s, Load)}
     other = {*by_port(quaternions), *(rounds.rows if rounds else ()), *(rounds.state if rounds else ())}
     for k, port in enumerate(program.inputs):
         is_in_loops = k in read and len(values.intersection(range(first, first + port.size))) <= _FEW_VALUES
         if lanes.count > 1 and port.size * lanes.bytes > _MOST and is_in_loops and k not in other:
-            found.append((port.size, k))
+            sizes.append((port.size, k))
         first += port.size
-    return max(found)[1] if found else None
+    return max(sizes)[1] if sizes else None
 
 
 def _is_common(k: int, port: Port, buffer: str, size: int) -> list[str]:
@@ -274,10 +274,10 @@ def _looked_at(buffer: str, start: int, lanes: Lanes) -> list[str]:
 
 def by_port(quaternions: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
     """The starts of the quaternions of each input."""
-    found: dict[int, list[int]] = {}
+    starts: dict[int, list[int]] = {}
     for k, start in quaternions:
-        found.setdefault(k, []).append(start)
-    return found
+        starts.setdefault(k, []).append(start)
+    return starts
 
 
 def directions(name: str, starts: Sequence[int], lanes: Lanes) -> str:

@@ -118,22 +118,22 @@ class Apart:
         """The row of a program."""
         write = partial(_shared_module, program, precision, target, lanes)
         key = id(program), precision.char, target, lanes
-        known, found = _hashes.get(key, (None, b""))
+        known, digest = _hashes.get(key, (None, b""))
         if known is None or known() is not program:
             written = write()
-            found = hashlib.sha256(written.text.encode()).digest()
-            _hashes[key] = weakref.ref(program, lambda _: _hashes.pop(key, None)), found
-            self.modules.setdefault(found, lambda: written)
-        self.modules.setdefault(found, write)
-        return [*self.modules].index(found)
+            digest = hashlib.sha256(written.text.encode()).digest()
+            _hashes[key] = weakref.ref(program, lambda _: _hashes.pop(key, None)), digest
+            self.modules.setdefault(digest, lambda: written)
+        self.modules.setdefault(digest, write)
+        return [*self.modules].index(digest)
 
     def table(self) -> str:
         """The table and its length; nothing if no program is called."""
         if not self.modules:
             return ""
         rows = []
-        for found in self.modules:
-            numbers = "".join(f"\\{x:02x}" for x in found)
+        for digest in self.modules:
+            numbers = "".join(f"\\{x:02x}" for x in digest)
             rows.append(f'{CALLED} {{ptr null, [32 x i8] c"{numbers}"}}')
         size = f"[{len(rows)} x {CALLED}]"
         return f"@called = global {size} [{', '.join(rows)}], align 8\n@called_count = global i64 {len(rows)}"

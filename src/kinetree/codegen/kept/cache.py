@@ -228,16 +228,16 @@ def claimed(key: bytes | None) -> Claim | None:
 def folder_problem(directory: Path) -> str:
     """Why machine code from this folder must not be run: a sentence with the remedy, "" if the folder is fine."""
     try:
-        found = directory.stat()
+        state = directory.stat()
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
         return f"{directory} cannot be used: {getattr(error, 'strerror', None) or error}"
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(state.st_mode):
         return f"{directory} is not a folder; remove it, or set KINETREE_CACHE_DIR to a folder"
-    if not _is_mine(found):
+    if not _is_mine(state):
         return f"{directory} belongs to another user; set KINETREE_CACHE_DIR to a folder of your own"
-    if _others_may_write(found):
+    if _others_may_write(state):
         return f"others may write to {directory}; take that right away (chmod go-w), or set KINETREE_CACHE_DIR"
     return ""
 
@@ -301,10 +301,10 @@ class Cache:
         except (OSError, ValueError):  # not a possible file name
             return None
         try:
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode) or not _is_mine(found) or _others_may_write(found):
+            state = os.fstat(file)
+            if not stat.S_ISREG(state.st_mode) or not _is_mine(state) or _others_may_write(state):
                 return None
-            code = _unpack(_read_all(file, found.st_size), key) if found.st_size <= self.limit else None
+            code = _unpack(_read_all(file, state.st_size), key) if state.st_size <= self.limit else None
         except OSError:
             return None
         finally:
@@ -371,16 +371,16 @@ class Cache:
     def contents(self) -> Contents:
         """Count the entries, and the bytes of all files."""
         files = list(self._files())
-        return Contents(sum(map(_is_counted, files)), sum(found.st_size for _, found, _ in files))
+        return Contents(sum(map(_is_counted, files)), sum(state.st_size for _, state, _ in files))
 
     def clear(self) -> Contents:
         """Remove every entry and the leftovers of unfinished ones, nothing else; return the removed entries."""
         removed = Contents(0, 0)
         for file in self._files():
-            path, found, _ = file
+            path, state, _ = file
             with suppress(OSError):
                 os.unlink(path)
-                removed = Contents(removed.entries + _is_counted(file), removed.size + found.st_size)
+                removed = Contents(removed.entries + _is_counted(file), removed.size + state.st_size)
         return removed
 
     def _path(self, key: bytes, kind: Kind) -> str:
@@ -394,9 +394,9 @@ class Cache:
                 if not is_entry and not re.fullmatch(_OTHER, item.name):
                     continue
                 with suppress(OSError):  # another process may have removed it
-                    found = item.stat(follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode) and _is_mine(found):
-                        yield _File(item.path, found, is_entry)
+                    state = item.stat(follow_symlinks=False)
+                    if stat.S_ISREG(state.st_mode) and _is_mine(state):
+                        yield _File(item.path, state, is_entry)
 
     def _tidy(self) -> int:
         """Make room if the cache is too large: first leftovers of killed writers, then the least recently used entries.
@@ -405,8 +405,8 @@ class Cache:
         """
         entries: list[tuple[float, int, str]] = []
         temporaries: list[tuple[float, int, str]] = []
-        for path, found, is_entry in self._files():
-            (entries if is_entry else temporaries).append((found.st_mtime, found.st_size, path))
+        for path, state, is_entry in self._files():
+            (entries if is_entry else temporaries).append((state.st_mtime, state.st_size, path))
         size = sum(size for _, size, _ in (*entries, *temporaries))
         for written, taken, path in temporaries:
             if (size > self.limit or time.time() - written > _STALE) and remove_abandoned(path):

@@ -98,7 +98,7 @@ def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> b
             files = sorted(_source_files(root))
         if not files:
             return None
-        changed = max(found.changed for _, found in files)
+        changed = max(state.changed for _, state in files)
         if changed > imported - _WHILE_IMPORTING:
             return None
         if changed > time.time() - _SETTLED:
@@ -111,9 +111,9 @@ def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> b
 
 def _hash_of(root: str, files: list[tuple[str, _State]]) -> bytes:
     parts: list[bytes] = []
-    for path, found in files:
+    for path, state in files:
         text, read = _read(path)
-        if read != found:
+        if read != state:
             raise OSError(f"{path} is being written")
         name = os.fsencode(path[len(root) :])
         parts += (struct.pack("<QQ", len(name), len(text)), name, text)
@@ -139,12 +139,12 @@ def _read(path: str) -> tuple[bytes, _State]:
     file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         text = os.read(file, os.fstat(file).st_size)
-        found = os.stat(path) if sys.platform == "win32" else os.fstat(file)  # there fstat has another time since 3.12
+        state = os.stat(path) if sys.platform == "win32" else os.fstat(file)  # there fstat has another time since 3.12
     finally:
         os.close(file)
-    if len(text) != found.st_size:
+    if len(text) != state.st_size:
         raise OSError(f"{path} is being written")
-    return text, _state(found)
+    return text, _state(state)
 
 
 class _State(NamedTuple):

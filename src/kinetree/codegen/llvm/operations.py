@@ -144,8 +144,8 @@ class Operations:
         if self._rounds:
             emit(f"  {name} = call {V} @llvm.floor.{self._suffix}({V} {x})")
             return
-        whole = self._constant(2.0**52 if self._lanes.precision.bits == 64 else 2.0**23)
-        emit(f"  {name}_b = call {V} @llvm.copysign.{self._suffix}({V} {whole}, {V} {x})")
+        rounding = self._constant(2.0**52 if self._lanes.precision.bits == 64 else 2.0**23)
+        emit(f"  {name}_b = call {V} @llvm.copysign.{self._suffix}({V} {rounding}, {V} {x})")
         emit(f"  {name}_s = fadd {V} {x}, {name}_b")
         emit(f"  {name}_n = fsub {V} {name}_s, {name}_b")
         emit(f"  {name}_d = fsub {V} {name}_n, {self._constant(1.0)}")
@@ -153,7 +153,7 @@ class Operations:
         emit(f"  {name}_f = select {self._flags} {name}_u, {V} {name}_d, {V} {name}_n")
         emit(f"  {name}_z = call {V} @llvm.copysign.{self._suffix}({V} {name}_f, {V} {x})")
         emit(f"  {name}_a = call {V} @llvm.fabs.{self._suffix}({V} {x})")
-        emit(f"  {name}_c = fcmp uge {V} {name}_a, {whole}")
+        emit(f"  {name}_c = fcmp uge {V} {name}_a, {rounding}")
         self._choose(name, f"{name}_c", x, f"{name}_z")
 
     def _lane_by_lane(self, name: str, function: str, args: Sequence[str]) -> None:

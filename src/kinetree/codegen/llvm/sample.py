@@ -236,8 +236,8 @@ class SampleWriter:
             values = {n: first + n for n in range(port.size) if first + n in used and k not in self._by_value}
             self._names.update((value, f"%v{value}") for value in range(first, first + port.size))
             if k == self._common:
-                found = self._either(partial(self._read_all, k, [Index(n) for n in values]))
-                self._names.update(zip(values.values(), found, strict=True))
+                registers = self._either(partial(self._read_all, k, [Index(n) for n in values]))
+                self._names.update(zip(values.values(), registers, strict=True))
                 continue
             for n, value in values.items():
                 self._emit(f"  %p{value} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
@@ -340,20 +340,20 @@ class SampleWriter:
 
     def _either(self, write: Callable[[], Sequence[str]]) -> list[str]:
         """The registers that `write` gives, written for numbers that all lanes share, and for those of each lane."""
-        label, found = self._new("C")[1:], []
+        label, both = self._new("C")[1:], []
         self._emit(f"  br i1 %is_common, label %{label}.all, label %{label}.each")
         for case, self._reads_common in (("all", True), ("each", False)):
             self._emit(f"{label}.{case}:")
             self._known.append({})
             self._operations.begin_block()
-            found.append(write())
+            both.append(write())
             self._known.pop()
             self._emit(f"  br label %{label}.{case}_end\n{label}.{case}_end:\n  br label %{label}.end")
         self._reads_common = None
         self._emit(f"{label}.end:")
         self._operations.begin_block()
-        names = [self._new("v") for _ in found[0]]
-        for name, a, b in zip(names, *found, strict=True):
+        names = [self._new("v") for _ in both[0]]
+        for name, a, b in zip(names, *both, strict=True):
             self._emit(f"  {name} = phi {self._V} [{a}, %{label}.all_end], [{b}, %{label}.each_end]")
         return names
 
@@ -555,8 +555,8 @@ class SampleWriter:
         self._emit(f"  call void {function}({', '.join(passed)})")
         later = [f"*{pointer} {n}" for pointer, port in outputs for n in range(port.size)]
         # The next call writes into shared memory, so its contents are loaded at once.
-        found = map(self._loaded, later) if self._shares_ports else later
-        self._names.update(zip(s.defines, found, strict=True))
+        results = map(self._loaded, later) if self._shares_ports else later
+        self._names.update(zip(s.defines, results, strict=True))
 
     def _function(self, program: Program) -> tuple[str, frozenset[int]]:
         """A called program's function, of this module or by its address, and the inputs that it takes as numbers."""

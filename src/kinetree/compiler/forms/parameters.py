@@ -54,19 +54,19 @@ def placed_bodies(model: Model, given: Mapping[str, Sequence[Scalar]]) -> Placed
     if not given:
         return {}
     above = {spec.child: spec for spec in model.parts.joints}
-    found: dict[str, Transform] = {}
+    placements: dict[str, Transform] = {}
     for body in model.bodies.values():
         chain: list[str] = []
         name = body.name
-        while name not in found and model.bodies[name].is_fixed and name in above:
+        while name not in placements and model.bodies[name].is_fixed and name in above:
             chain.append(name)
             name = above[name].parent
         for name in reversed(chain):
             parent = above[name].parent
-            if name in given or parent in found:
+            if name in given or parent in placements:
                 own = placement_from(given[name]) if name in given else above[name].placement
-                found[name] = own @ found.get(parent, model.bodies[parent].placement)
-    return found
+                placements[name] = own @ placements.get(parent, model.bodies[parent].placement)
+    return placements
 
 
 def placed_frames(model: Model, placed: Placed) -> Named[Frame]:
@@ -277,7 +277,7 @@ def _inertia(body: Body, given: Values, X: Transform) -> Inertia:
             rows = [[one.mass, *one.h.components(), *one.I.components()] for one in objects]
             mass, hx, hy, hz, *six = selected(index, rows)
             return X.back(Inertia(mass, Vec3(hx, hy, hz), Sym3(*six)))
-        rows = [[x for part in numbers_of(one).values() for x in part] for one in body.alternatives]
+        rows = [[x for part in numbers_of(alternative).values() for x in part] for alternative in body.alternatives]
         mass, cx, cy, cz, *six = selected(index, rows)
         given = {"mass": (mass,), "com": (cx, cy, cz), "inertia": six, **given}
     numbers = {**numbers_of(body), **given}

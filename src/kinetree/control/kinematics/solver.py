@@ -125,8 +125,8 @@ class Solver:
             np.broadcast_to(x, (*batch, *x.shape[len(shape) :]))[late] if shape else x
             for x, shape in zip(arguments, shapes, strict=True)
         ]
-        for whole, part in zip(solutions, self._called(rest, threads), strict=True):
-            whole[late] = part
+        for array, part in zip(solutions, self._called(rest, threads), strict=True):
+            array[late] = part
         return solutions
 
     def _called(self, values: Sequence[Any], threads: int | None) -> Found:

@@ -43,9 +43,9 @@ def reference_regressor(robot: Model, q: Any, v: Any, w: Any, a: Any, bodies: Se
     """The matrix (nv, 10 B) whose product with the bodies' inertial parameters is their part of `reference_forces`."""
     if not has_rates(robot):
         a = a + 0.5 * _bracket(robot, q, v, w)
-    whole = joint_torque_regressor(robot, q, 0.5 * (v + w), a, bodies=bodies)
+    regressor = joint_torque_regressor(robot, q, 0.5 * (v + w), a, bodies=bodies)
     rest, weightless = np.zeros(robot.nv), {"gravity": np.zeros(3)}
-    return whole - joint_torque_regressor(robot, q, 0.5 * (v - w), rest, bodies=bodies, parameters=weightless)
+    return regressor - joint_torque_regressor(robot, q, 0.5 * (v - w), rest, bodies=bodies, parameters=weightless)
 
 
 def _bracket(robot: Model, q: Any, v: Any, w: Any) -> Any:

@@ -88,13 +88,13 @@ def _under_rows(
     by_q: list[Any] = []
     by_v: list[Any] = []
     pushed, start = np.zeros((nv, nv)), 0
-    for one in phase.constraints:  # one by one, since each depends on few joints
-        there = q, v, change, forces[start : start + one.size]
-        own = jacobian(_rows(problem, phase, one), there, wrt=("q", "v"))
+    for constraint in phase.constraints:  # one by one, since each depends on few joints
+        there = q, v, change, forces[start : start + constraint.size]
+        own = jacobian(_rows(problem, phase, constraint), there, wrt=("q", "v"))
         by_q.append(own["q"]["rows"])
         by_v.append(own["v"]["rows"])
         pushed = pushed + own["q"]["pushed"]
-        start += one.size
+        start += constraint.size
     by = by + np.pad(inverse @ pushed, ((0, 0), (0, by.shape[1] - nv)))
     moved = inverse @ J.T
     missed = np.hstack([np.vstack(by_q), np.vstack(by_v), np.zeros((start, problem.nu))]) + J @ by
@@ -115,7 +115,7 @@ def _shared(
     10 (1973), section 4.
     """
     robot, nv, q = problem.robot, problem.robot.nv, motion[0]
-    ends = np.cumsum([one.size for one in phase.constraints])
+    ends = np.cumsum([constraint.size for constraint in phase.constraints])
     parts = [forces[end - one.size : end] for one, end in zip(phase.constraints, ends, strict=True)]
     rows = [_rows(problem, phase, one)(*motion, f)["rows"] for one, f in zip(phase.constraints, parts, strict=True)]
     left = np.concatenate(rows)  # J y + b, which is zero but where rows contradict each other
@@ -151,11 +151,11 @@ def equations(problem: OptimalControl, phase: Phase, x: Mapping[str, Any], weigh
         else rnea(robot, q, v, change)
     )
     total, start = weights @ own, 0
-    for one in phase.constraints:
-        part = slice(start, start + one.size)
-        found = _rows(problem, phase, one)(q, v, change, x["forces"][part])
-        total = total - weights @ found["pushed"] + by_rows[part] @ found["rows"]
-        start += one.size
+    for constraint in phase.constraints:
+        part = slice(start, start + constraint.size)
+        rows = _rows(problem, phase, constraint)(q, v, change, x["forces"][part])
+        total = total - weights @ rows["pushed"] + by_rows[part] @ rows["rows"]
+        start += constraint.size
     return total
 
 

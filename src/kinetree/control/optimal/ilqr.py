@@ -173,8 +173,8 @@ def _none(problem: OptimalControl, guess: Inputs) -> OptimalMotion:
 
 def _solution(guess: Inputs, ends: list[Outcome]) -> OptimalMotion:
     def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-        whole = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
-        return whole.reshape((*guess.batch, *whole.shape[1:]))
+        rows = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+        return rows.reshape((*guess.batch, *rows.shape[1:]))
 
     at = Motions(*(joined([getattr(x.at, name) for x in ends]) for name in Motions._fields))
     K, reason = joined([x.K for x in ends]), joined([x.reason for x in ends])

@@ -74,8 +74,8 @@ def inputs(
     batch = common_axes("ilqr", {**leads, "states q": q_all.shape[:-2], "states v": v_all.shape[:-2]})
 
     def flat(x: Array, knots: int) -> Array:
-        whole = np.broadcast_to(x, (*batch, knots, x.shape[-1]))
-        return whole.reshape((math.prod(batch), knots, x.shape[-1]))
+        array = np.broadcast_to(x, (*batch, knots, x.shape[-1]))
+        return array.reshape((math.prod(batch), knots, x.shape[-1]))
 
     at = Motions(flat(q_all, T + 1), flat(v_all, T + 1), flat(controls, T))
     if states is not None:

@@ -40,8 +40,8 @@ def linear_step(
         return _plain_step(problem, phase, at, q_next, v_next)
     step, there = ends(problem, phase, outputs), {**at, "q_next": q_next, "v_next": v_next}
     results, slopes = step(**there), jacobian(step, there, wrt=STATE)
-    whole, n = np.hstack([slopes[name] for name in STATE]), 2 * problem.robot.nv
-    return LinearStep(results[:n], whole[:n], results[n:], whole[n:])
+    derivative, n = np.hstack([slopes[name] for name in STATE]), 2 * problem.robot.nv
+    return LinearStep(results[:n], derivative[:n], results[n:], derivative[n:])
 
 
 def ends(problem: OptimalControl, phase: Phase, outputs: Mapping[str, Any]) -> Program:

@@ -65,8 +65,8 @@ def satisfied(n: int, m: int, count: int, w: Workspace) -> tuple[int, int, int]:
             if steps > most:
                 ended = TOO_MANY
                 break
-            whole, outside = directions(n, count, new, sign, w)
-            can_move = outside > _DEPENDENT * whole and count < n
+            squared, outside = directions(n, count, new, sign, w)
+            can_move = outside > _DEPENDENT * squared and count < n
             length, blocking = _INFINITE, -1
             for k in range(count):
                 if w.r[k] > 0.0 and w.u[k] < length * w.r[k]:

@@ -123,13 +123,13 @@ def _based(m: int, nf: int, levels: Levels, is_allowed: bool, w: Workspace) -> N
     Where x is known to be allowed, bounds yield to it by rounding; rows without any direction left have no bounds.
     """
     for i in range(m):
-        square, whole, value = 0.0, 0.0, 0.0
+        square, squared, value = 0.0, 0.0, 0.0
         for k in range(nf):
             square += w.C[k, i] * w.C[k, i]
         for j in range(levels.n):
-            whole += levels.sides[i, j] * levels.sides[i, j]
+            squared += levels.sides[i, j] * levels.sides[i, j]
             value += levels.sides[i, j] * w.solution[j]
-        if square <= _EMPTY * _EMPTY * w.lengths[i] * w.lengths[i] * whole:
+        if square <= _EMPTY * _EMPTY * w.lengths[i] * w.lengths[i] * squared:
             for k in range(nf):
                 w.C[k, i] = 0.0
             w.lower[i], w.upper[i], w.base[i] = -_NO_BOUND, _NO_BOUND, 0.0

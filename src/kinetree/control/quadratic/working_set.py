@@ -18,13 +18,13 @@ __all__ = ["directions", "dropped", "restored", "taken_in"]
 def _product(count: int, J: Floats, row: int, v: Floats) -> float:
     """The first `count` terms of the product of a row and a vector, in four sums."""
     a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for k in range(0, whole, 4):
+    in_fours = count - count % 4
+    for k in range(0, in_fours, 4):
         a += J[row, k] * v[k]
         b += J[row, k + 1] * v[k + 1]
         c += J[row, k + 2] * v[k + 2]
         e += J[row, k + 3] * v[k + 3]
-    for k in range(whole, count):
+    for k in range(in_fours, count):
         a += J[row, k] * v[k]
     return (a + b) + (c + e)
 
@@ -34,10 +34,10 @@ def directions(n: int, count: int, new: int, sign: float, w: Workspace) -> tuple
     for k in range(n):
         w.r[k] = sign * w.C[k, new]
         w.z[k] = 0.0
-    whole, outside = 0.0, 0.0
+    squared, outside = 0.0, 0.0
     for i in range(n):
         w.d[i] = _product(n, w.J, i, w.r)
-        whole += w.d[i] * w.d[i]
+        squared += w.d[i] * w.d[i]
         if i >= count:
             outside += w.d[i] * w.d[i]
             for j in range(n):
@@ -45,7 +45,7 @@ def directions(n: int, count: int, new: int, sign: float, w: Workspace) -> tuple
     for k in range(count):
         w.r[k] = w.d[k]
     _back_substituted(count, w.R, w.r)
-    return whole, outside
+    return squared, outside
 
 
 def _back_substituted(count: int, R: Floats, r: Floats) -> None:

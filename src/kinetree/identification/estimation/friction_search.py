@@ -174,12 +174,12 @@ class _Point:
         factors[:, :, slopes] *= forces
         factors[:, :, -1] += factors[:, :, slopes] @ speeds
         R[:, slopes] *= forces
-        whole = _least(R[:, :-1], R[:, -1] - R[:, :-1] @ x)
-        left = R[:, :-1] @ (x + whole) - R[:, -1]
+        change = _least(R[:, :-1], R[:, -1] - R[:, :-1] @ x)
+        left = R[:, :-1] @ (x + change) - R[:, -1]
         self.gain = self.square - float(left @ left)
         """How much lower the step would lead if all were linear."""
         self.step = np.zeros(len(columns.speeds))
-        self.step[sought] = whole[slopes] / speeds
+        self.step[sought] = change[slopes] / speeds
 
 
 def _place(equations: Regression, columns: FrictionColumns, k: int, kind: str) -> int:

@@ -78,12 +78,12 @@ def _symmetric(robot: Model, name: str, limit: ArrayLike | None, own: Array) -> 
 def barrier(x: Array, low: Array, high: Array) -> tuple[float, Array]:
     """The negative mean log of the room to both bounds, relative to the whole, and its derivative, for x (T, n)."""
     value, slope = 0.0, np.zeros_like(x)
-    whole = np.where(np.isfinite(high - low), high - low, 1.0)
+    widths = np.where(np.isfinite(high - low), high - low, 1.0)
     for sign, bound in ((1.0, high), (-1.0, low)):
         bounded = np.isfinite(bound)
-        room = sign * (bound - x)[:, bounded] / whole[bounded]
+        room = sign * (bound - x)[:, bounded] / widths[bounded]
         if not (room > 0.0).all():
             return np.inf, slope
         value -= float(np.log(room).sum()) / len(x)
-        slope[:, bounded] += sign / (room * whole[bounded]) / len(x)
+        slope[:, bounded] += sign / (room * widths[bounded]) / len(x)
     return value, slope

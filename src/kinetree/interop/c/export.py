@@ -79,17 +79,17 @@ def to_c(
     >>> print(made.header[made.header.index("void"):].splitlines()[0])
     void gravity(const float q[2], float gravity_forces[2]);
     """
-    found = dtype_name(dtype)
-    if found not in REALS:
-        raise OptionError(f"kt.interop.to_c: dtype must be float64 or float32, not {found}")
-    _check_interface(interface, derivatives, found)
+    real = dtype_name(dtype)
+    if real not in REALS:
+        raise OptionError(f"kt.interop.to_c: dtype must be float64 or float32, not {real}")
+    _check_interface(interface, derivatives, real)
     asked = partial(
         Subject, robot, function, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.interop.to_c"
     )
     subject = asked(unroll=unroll)
-    if unroll is None and _is_long(subject, found) and subject.can_loop:
+    if unroll is None and _is_long(subject, real) and subject.can_loop:
         subject = asked(unroll=False)
-    node = _derived(subject, subject.node(found), derivative, by)
+    node = _derived(subject, subject.node(real), derivative, by)
     if not sum(port.size for port in node.outputs):
         raise OptionError(f"kt.interop.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
     chosen = _chosen_name(subject, node, name)

@@ -94,12 +94,12 @@ def _samples(
     """The arguments and the results of the self-test, of the arrays that have numbers; for CasADi of all."""
     given = _arguments(subject, node)
     numbers = [*given, *_results(node, given)]
-    found = []
+    samples = []
     for (c, port), rows in zip(ports, numbers, strict=True):
         if in_columns:
             rows = rows[:, order(port.shape)]
-        found.append((c, rows.tolist()))
-    return found[: len(given)], found[len(given) :]
+        samples.append((c, rows.tolist()))
+    return samples[: len(given)], samples[len(given) :]
 
 
 def _identity(name: str, node: Node) -> str:
@@ -163,7 +163,7 @@ def _arguments(subject: Subject, node: Node) -> list[Array]:
     """A few samples of each argument (n, size): configurations, the robot's own numbers, and numbers from 0.1 to 1."""
     rng = np.random.default_rng(0)
     configurations, known = subject.source.configurations, subject.own_numbers()
-    found = []
+    samples = []
     for k, port in enumerate(node.inputs):
         if k in configurations:
             rows = np.stack([configurations[k].random(rng) for _ in range(_SAMPLES)])
@@ -173,8 +173,8 @@ def _arguments(subject: Subject, node: Node) -> list[Array]:
             rows = np.ones((_SAMPLES, port.size))
         else:
             rows = rng.uniform(0.1, 1.0, size=(_SAMPLES, port.size))
-        found.append(rows.astype(node.dtype).astype(float))
-    return found
+        samples.append(rows.astype(node.dtype).astype(float))
+    return samples
 
 
 def _results(node: Node, given: Sequence[Array]) -> list[Array]:
@@ -205,28 +205,28 @@ def with_derivatives(
     `inputs` and `outputs`: the ports with their names in C.
     """
     own = [dense(c, port.shape, k) for k, (c, port) in enumerate(inputs)]
-    found = [Exported(name, node, tuple(own), tuple(dense(c, port.shape, k) for k, (c, port) in enumerate(outputs)))]
+    result = [Exported(name, node, tuple(own), tuple(dense(c, port.shape, k) for k, (c, port) in enumerate(outputs)))]
     every = range(len(inputs))
     unread = [zero(f"out_{c}", port.shape) for c, port in outputs]
     columns: list[tuple[int | None, Named]] = [*enumerate(inputs)]
     if count >= 1:
         jacobian = node.jacobian(every)
         blocks = _matrices(jacobian, outputs, columns, len(inputs))
-        found.append(Exported(f"jac_{name}", jacobian, (*own, *unread), tuple(blocks)))
+        result.append(Exported(f"jac_{name}", jacobian, (*own, *unread), tuple(blocks)))
     if count >= 2:
         reverse = node.reverse(every)
         weights = [(f"adj_{c}", port) for c, port in outputs]
         gradients = [(f"adj_{c}", port) for c, port in inputs]
         given = [dense(c, port.shape, len(inputs) + k) for k, (c, port) in enumerate(weights)]
         results = [dense(c, port.shape, k) for k, (c, port) in enumerate(gradients)]
-        found.append(Exported(f"adj1_{name}", reverse, (*own, *unread, *given), tuple(results)))
+        result.append(Exported(f"adj1_{name}", reverse, (*own, *unread, *given), tuple(results)))
         jacobian = reverse.jacobian(range(len(reverse.inputs)))
         columns += [(None, (f"out_{c}", port)) for c, port in outputs]
         columns += [*enumerate(weights, len(inputs))]
         blocks = _matrices(jacobian, gradients, columns, len(reverse.inputs))
         more = [zero(f"out_{c}", port.shape) for c, port in gradients]
-        found.append(Exported(f"jac_adj1_{name}", jacobian, (*own, *unread, *given, *more), tuple(blocks)))
-    return found
+        result.append(Exported(f"jac_adj1_{name}", jacobian, (*own, *unread, *given, *more), tuple(blocks)))
+    return result
 
 
 def _matrices(

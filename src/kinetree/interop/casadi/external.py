@@ -42,12 +42,12 @@ def external_function(
     constants = subject.numbers_of_options()
     symbols = [casadi.MX.sym(own, *function.size_in(k)) for k, own in enumerate(arguments)]
     given = [casadi.DM(constants[k].reshape(x.shape)) if k in constants else x for k, x in enumerate(symbols)]
-    whole = function(*given)
+    result = function(*given)
     parts = []
     for _, part, port in subject.results("float64"):
         rows, columns = matrix_shape(port.shape)
-        is_whole = whole.shape == (rows, columns)
-        parts.append(whole if is_whole else casadi.reshape(casadi.vec(whole)[part], columns, rows).T)
+        is_whole = result.shape == (rows, columns)
+        parts.append(result if is_whole else casadi.reshape(casadi.vec(result)[part], columns, rows).T)
     own = [k for k in range(len(symbols)) if k not in constants]
     return casadi.Function(name, [symbols[k] for k in own], parts, [arguments[k] for k in own], [*results])
 
@@ -60,11 +60,11 @@ def _compiled(made: CSource) -> Path:
     library = folder / f"{made.name}.so"
     native = "-mcpu=native" if (sys.platform, platform.machine()) == ("darwin", "arm64") else "-march=native"
     command = [_compiler(), *_FLAGS, native, str(folder / f"{made.name}.c"), "-o", str(library), "-lm"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found.returncode:
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
         raise MissingPackageError(
             f"kt.interop.to_casadi: the C compiler {command[0]} could not compile {made.name}: "
-            f"{found.stderr.strip()[-400:]}; "
+            f"{run.stderr.strip()[-400:]}; "
             'name another one in the environment variable CC, or use form="SX"'
         )
     return library
@@ -72,10 +72,10 @@ def _compiled(made: CSource) -> Path:
 
 def _compiler() -> str:
     asked = os.environ.get("CC")
-    found = shutil.which(asked) if asked else next(filter(None, map(shutil.which, _COMPILERS)), None)
-    if found is None:
+    compiler = shutil.which(asked) if asked else next(filter(None, map(shutil.which, _COMPILERS)), None)
+    if compiler is None:
         missing = f"there is no C compiler {asked!r} (CC)" if asked else "there is no C compiler here (cc, gcc, clang)"
         raise MissingPackageError(
             f'kt.interop.to_casadi: {missing}; install one, such as the Debian package gcc, or use form="SX"'
         )
-    return found
+    return compiler

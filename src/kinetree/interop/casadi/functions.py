@@ -124,18 +124,18 @@ def symbolic_function(subject: Subject, name: str) -> casadi.Function:
 
 def argument_names(subject: Subject) -> list[str]:
     """The names of the arguments in CasADi."""
-    found: list[str] = []
+    names: list[str] = []
     for name in subject.names:
-        found.append(identifier(name, found))
-    return found
+        names.append(identifier(name, names))
+    return names
 
 
 def result_names(subject: Subject, arguments: Sequence[str]) -> list[str]:
     """The names of the results in CasADi."""
-    found: list[str] = []
+    names: list[str] = []
     for name, _, _ in subject.results("float64"):
-        found.append(identifier(name, [*arguments, *found]))
-    return found
+        names.append(identifier(name, [*arguments, *names]))
+    return names
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:

@@ -41,8 +41,8 @@ def matrix(numbers: Sequence[Any], port: Port) -> casadi.SX:
     import casadi
 
     rows, columns = matrix_shape(port.shape)
-    whole = casadi.vertcat(*map(casadi.SX, numbers)) if numbers else casadi.SX(0, 1)
-    return casadi.reshape(whole, columns, rows).T
+    vector = casadi.vertcat(*map(casadi.SX, numbers)) if numbers else casadi.SX(0, 1)
+    return casadi.reshape(vector, columns, rows).T
 
 
 @cache

@@ -157,10 +157,10 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy in this computer's memory."""
-        found = np.empty(self.shape, self.dtype)
+        copy = np.empty(self.shape, self.dtype)
         with self._device:
-            self._device.download(self._pointer, found, self.stream)
-        return found
+            self._device.download(self._pointer, copy, self.stream)
+        return copy
 
     def __del__(self) -> None:
         if not getattr(self, "_pointer", 0) or sys.is_finalizing():
@@ -190,8 +190,8 @@ def current_stream(x: Any) -> int:
 def stream_handle(stream: Any) -> int:
     """The number of a stream, of any library."""
     for attribute in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
-        if (found := getattr(stream, attribute, None)) is not None:
-            stream = getattr(found, "value", found)
+        if (handle := getattr(stream, attribute, None)) is not None:
+            stream = getattr(handle, "value", handle)
             break
     if isinstance(stream, bool) or not isinstance(stream, int):
         raise DTypeError(f"stream must be a stream of PyTorch, CuPy or Numba, or its number, not {stream!r:.60}")

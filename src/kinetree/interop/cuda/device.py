@@ -115,8 +115,8 @@ class Device:
 
     def registers_and_memory(self, kernel: int) -> tuple[int, int]:
         """The registers, and the bytes of memory of its own, that a thread of a kernel has on this device."""
-        found = (self.calls.number("cuFuncGetAttribute", k, ctypes.c_void_p(kernel)) for k in (_REGISTERS, _LOCAL))
-        return next(found), next(found)
+        numbers = (self.calls.number("cuFuncGetAttribute", k, ctypes.c_void_p(kernel)) for k in (_REGISTERS, _LOCAL))
+        return next(numbers), next(numbers)
 
     def launch(self, kernel: int, grid: int, block: int, stream: int, parameters: Sequence[int]) -> None:
         """Start a kernel on a stream; `parameters` are pointers and numbers of 64 bits. It runs after this returns."""
@@ -179,12 +179,12 @@ class Driver:
 
     def _words(self, code: int) -> str:
         """The meaning of an error code, in the driver's words."""
-        found = []
+        words = []
         for function in ("cuGetErrorString", "cuGetErrorName"):
             text = ctypes.c_char_p()
             if getattr(self._library, function)(code, ctypes.byref(text)) == 0 and text.value:
-                found.append(text.value.decode(errors="replace"))
-        return f"{found[0]} ({found[1]})" if len(found) == 2 else f"error {code}"
+                words.append(text.value.decode(errors="replace"))
+        return f"{words[0]} ({words[1]})" if len(words) == 2 else f"error {code}"
 
 
 @functools.cache

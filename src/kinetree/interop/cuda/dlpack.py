@@ -50,9 +50,9 @@ Contents = tuple[int, tuple[int, ...], tuple[int, ...] | None, "np.dtype[Any]", 
 
 def contents(given: object) -> Contents:
     """The contents of a capsule, which stays as it is: whoever asks keeps it as long as the array is used."""
-    found = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(given, _NAME)
+    pointer = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(given, _NAME)
     data, _, device, ndim, code, bits, lanes, shape_at, strides_at, offset = _TENSOR.unpack(
-        ctypes.string_at(found, _TENSOR.size)
+        ctypes.string_at(pointer, _TENSOR.size)
     )
     dtype = _dtype(code, bits, lanes)
     shape = struct.unpack(f"{ndim}q", ctypes.string_at(shape_at, 8 * ndim)) if ndim else ()

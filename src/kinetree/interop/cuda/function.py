@@ -106,7 +106,7 @@ class CudaFunction:
         if True not in there:
             return self._from_here(given, out, stream)
         first = arguments[there.index(True)]
-        here = [k for k, found in enumerate(there) if not found and not _is_number(arguments[k])]
+        here = [k for k, is_there in enumerate(there) if not is_there and not _is_number(arguments[k])]
         if here:
             name, k = self._compiled.name, here[0]
             raise DTypeError(
@@ -136,10 +136,10 @@ class CudaFunction:
             moved = [self._moved(x, handle) for x in arrays]
             result = DeviceArray(self._device, shape, self._dtype, handle)
             self._launcher([x.view for x in moved], [result.view], batch, handle)
-            found = result.numpy()
+            array = result.numpy()
         if out is None:
-            return found
-        out[...] = found
+            return array
+        out[...] = array
         return out  # type: ignore[no-any-return]
 
     def _moved(self, array: Array, stream: int) -> DeviceArray:
@@ -173,13 +173,13 @@ class CudaFunction:
         if not is_on_device(x) and not _is_number(x):
             return self._constants[k].view
         name, port = self._compiled.name, self._arguments.ports[k]
-        found = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
-        if found.ndim < len(port.shape) or found.shape[found.ndim - len(port.shape) :] != port.shape:
+        seen = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
+        if seen.ndim < len(port.shape) or seen.shape[seen.ndim - len(port.shape) :] != port.shape:
             needed = sample_shape(port.shape)
             raise ShapeError(
-                f"{name}: {port.name} has shape {found.shape}, but {self._compiled.source.subject} needs {needed}"
+                f"{name}: {port.name} has shape {seen.shape}, but {self._compiled.source.subject} needs {needed}"
             )
-        return found
+        return seen
 
     def _number(self, x: float) -> DeviceArray:
         """A number on the device, such as the length of a step, which many calls have in common."""
@@ -195,31 +195,31 @@ class CudaFunction:
         name = self._compiled.name
         if not is_on_device(out):
             raise DTypeError(f"{name}: out is in this computer's memory, but the arguments are on {self._device!r}")
-        found = self._checked("out", out, stream)
-        if found.shape != shape:
-            raise ShapeError(f"{name}: out has shape {found.shape}, but the result has {shape}")
-        if not found.is_dense:
+        target = self._checked("out", out, stream)
+        if target.shape != shape:
+            raise ShapeError(f"{name}: out has shape {target.shape}, but the result has {shape}")
+        if not target.is_dense:
             raise ShapeError(f"{name}: out is not in C order; give a contiguous array")
-        if not found.writable or library_of(out) == "jax":
+        if not target.writable or library_of(out) == "jax":
             raise ShapeError(f"{name}: out is read-only")
-        return found
+        return target
 
     def _checked(self, what: str, x: Any, stream: int) -> View:
         name = self._compiled.name
         try:
-            found = view(x, self._device, stream)
+            seen = view(x, self._device, stream)
         except DTypeError as error:
             raise DTypeError(f"{name}: {what} is {error}") from None
-        if found.dtype != self._dtype:
+        if seen.dtype != self._dtype:
             raise DTypeError(
-                f"{name}: {what} is {found.dtype}, but this function was compiled for {self._dtype}: convert it, or "
-                f'compile with dtype="{found.dtype}"'
-                if found.dtype in (np.float32, np.float64)
-                else f"{name}: {what} is {found.dtype}, but this function takes {self._dtype}"
+                f"{name}: {what} is {seen.dtype}, but this function was compiled for {self._dtype}: convert it, or "
+                f'compile with dtype="{seen.dtype}"'
+                if seen.dtype in (np.float32, np.float64)
+                else f"{name}: {what} is {seen.dtype}, but this function takes {self._dtype}"
             )
-        if found.device != self._device.number:
-            raise DTypeError(f"{name}: {what} is on cuda:{found.device}, but this function is on {self._device!r}")
-        return found
+        if seen.device != self._device.number:
+            raise DTypeError(f"{name}: {what} is on cuda:{seen.device}, but this function is on {self._device!r}")
+        return seen
 
 
 def _is_number(x: object) -> bool:

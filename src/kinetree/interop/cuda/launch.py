@@ -120,10 +120,10 @@ def broadcast(shape: Sequence[int], strides: Sequence[int], batch: Sequence[int]
     >>> broadcast((1, 5), (35, 7), (4, 3, 5))
     [0, 0, 7]
     """
-    found = [0] * len(batch)
+    result = [0] * len(batch)
     for k in range(1, len(shape) + 1):
-        found[-k] = strides[-k] if shape[-k] > 1 else 0
-    return found
+        result[-k] = strides[-k] if shape[-k] > 1 else 0
+    return result
 
 
 def joined(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
@@ -134,15 +134,15 @@ def joined(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
     >>> joined((4, 5), (0, 0))
     [(20, 0)]
     """
-    found: list[tuple[int, int]] = []
+    axes: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
         if size == 1:
             continue
-        if found and found[-1][1] == size * stride:
-            found[-1] = found[-1][0] * size, stride
+        if axes and axes[-1][1] == size * stride:
+            axes[-1] = axes[-1][0] * size, stride
         else:
-            found.append((size, stride))
-    return found
+            axes.append((size, stride))
+    return axes
 
 
 def one_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:

@@ -75,11 +75,11 @@ def common_dtype(function: str, arrays: Iterable[Any]) -> np.dtype[Any]:
     """
     leaves = [x for x in jax.tree.leaves([*arrays]) if hasattr(x, "dtype") and not getattr(x, "weak_type", False)]
     counted = [jax.dtypes.canonicalize_dtype(x.dtype) for x in leaves if jnp.issubdtype(x.dtype, jnp.floating)]
-    found = jnp.result_type(*counted or [float])
-    if found not in (jnp.float32, jnp.float64):
+    common = jnp.result_type(*counted or [float])
+    if common not in (jnp.float32, jnp.float64):
         raise DTypeError(
-            f"{function} computes in float32 or float64, not in {found}; convert its arrays, as in "
+            f"{function} computes in float32 or float64, not in {common}; convert its arrays, as in "
             "q.astype(jax.numpy.float32)"
         )
-    dtype: np.dtype[Any] = np.dtype(found.name)
+    dtype: np.dtype[Any] = np.dtype(common.name)
     return dtype

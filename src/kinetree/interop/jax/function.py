@@ -73,8 +73,8 @@ class JaxFunction:
         dtype = self._dtype([x for x, kind in zip(bound, subject.kinds, strict=True) if kind is float and id(x) in own])
         call = self._call(dtype.name)
         subject.batch_shape(call.node, [x.shape for x in arrays], jnp.broadcast_shapes)
-        (whole,) = call_with([x.astype(dtype) for x in arrays], call)
-        return tuple(subject.leaves(whole, dtype.name, lambda x, its: x.astype(jax.dtypes.canonicalize_dtype(its))))
+        (numbers,) = call_with([x.astype(dtype) for x in arrays], call)
+        return tuple(subject.leaves(numbers, dtype.name, lambda x, its: x.astype(jax.dtypes.canonicalize_dtype(its))))
 
     def _call(self, dtype: str) -> Call:
         if dtype not in self._calls:

@@ -57,8 +57,8 @@ def lower_elsewhere(ctx: Any, *operands: Any, call: Call) -> Sequence[Any]:
 
     def called(*arrays: Any) -> Sequence[Any]:
         results = _results(arrays, call)
-        found: Sequence[Any] = jax.pure_callback(call.on_host, results, *arrays, vmap_method="broadcast_all")
-        return found
+        computed: Sequence[Any] = jax.pure_callback(call.on_host, results, *arrays, vmap_method="broadcast_all")
+        return computed
 
     return _lowered(ctx, operands, call, called)
 
@@ -85,8 +85,8 @@ def has_handlers() -> bool:
         text = header.read_text(encoding="utf-8")
     except OSError:
         return False
-    found = re.findall(r"^#define XLA_FFI_API_(MAJOR|MINOR) (\d+)\s*$", text, re.MULTILINE)
-    version = {name: int(number) for name, number in found}
+    matches = re.findall(r"^#define XLA_FFI_API_(MAJOR|MINOR) (\d+)\s*$", text, re.MULTILINE)
+    version = {name: int(number) for name, number in matches}
     return version.get("MAJOR") == OLDEST[0] and version.get("MINOR", -1) >= OLDEST[1]
 
 

@@ -81,11 +81,11 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, call: Call) -> list[An
     given = [x for k, x in enumerate(operands) if k not in call.linear]
     for x, port in zip(cotangents, call.node.outputs, strict=True):
         given.append(jnp.zeros((*batch, *port.shape), dtype) if type(x) is ad.Zero else x)
-    found: list[Any] = [None] * len(operands)
+    bars: list[Any] = [None] * len(operands)
     for k, bar in zip(call.linear, call_with(given, call.transposed), strict=True):
         shared = bar.ndim - shaped[k].ndim  # the cotangents of what all samples share add up
-        found[k] = jnp.sum(bar, tuple(range(shared))) if shared else bar
-    return found
+        bars[k] = jnp.sum(bar, tuple(range(shared))) if shared else bar
+    return bars
 
 
 ad.primitive_transposes[program_call] = _transpose

@@ -41,8 +41,8 @@ def varying_alike(arrays: Sequence[Any]) -> list[Any]:
 def _varying(x: Any) -> frozenset[Any]:
     """The axes of devices over which an array is known to vary."""
     aval = jax.typeof(x)
-    found: frozenset[Any] = aval.mat.varying if hasattr(aval, "mat") else getattr(aval, "vma", frozenset())
-    return found
+    axes: frozenset[Any] = aval.mat.varying if hasattr(aval, "mat") else getattr(aval, "vma", frozenset())
+    return axes
 
 
 def _marked(x: Any, axes: tuple[Any, ...]) -> Any:

@@ -92,10 +92,10 @@ class TorchFunction:
             self._is_taken_whole()
             return self._subject.filled(self._in_graph(*arrays, **named))
         if named or forward_ad._current_level >= 0 or _observers() or _transformations() or _is_traced():
-            whole = self._whole(*arrays, **named)
+            numbers = self._whole(*arrays, **named)
         else:
-            whole = self._quickest(*arrays)
-        return whole if self._is_one else self._subject.filled(self._parts(whole))
+            numbers = self._quickest(*arrays)
+        return numbers if self._is_one else self._subject.filled(self._parts(numbers))
 
     def _leaves(self, *given: Any, **named: Any) -> tuple[torch.Tensor, ...]:
         """The arrays of the result."""
@@ -112,11 +112,11 @@ class TorchFunction:
             compiled = self._compiled[dtype]
             if len(arrays) != len(self.names) or any(x.dtype is not dtype or x.requires_grad for x in arrays):
                 return self._whole(*arrays)
-            (found,) = _quiet(compiled, *map(torch.Tensor.numpy, arrays))
+            (result,) = _quiet(compiled, *map(torch.Tensor.numpy, arrays))
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, KinetreeError):
             return self._whole(*arrays)  # unsupported and wrong arguments
         self._quicken(dtype)
-        return torch.from_numpy(found)
+        return torch.from_numpy(result)
 
     def _whole(self, *given: Any, **named: Any) -> torch.Tensor:
         """All numbers of the result, of any call."""
@@ -135,11 +135,11 @@ class TorchFunction:
         broadcast = torch.broadcast_shapes if _observers() else np.broadcast_shapes  # for symbols in shapes
         subject.batch_shape(call.node, [tuple(x.shape) for x in arrays], broadcast)
         if _has_derivatives(arrays):
-            (whole,) = differentiable(call, arrays)
+            (numbers,) = differentiable(call, arrays)
         else:
-            (whole,) = computed(call, arrays)
+            (numbers,) = computed(call, arrays)
             self._quicken(dtype)
-        return whole
+        return numbers
 
     def _quicken(self, dtype: torch.dtype) -> None:
         """Let calls like those that were computed so far go straight to the machine code from now on."""
@@ -201,8 +201,8 @@ def _has_derivatives(arrays: list[torch.Tensor]) -> bool:
 
 def differentiable(call: Call, arrays: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """The results of a call with arrays of its dtype, whose leading axes broadcast."""
-    found: tuple[torch.Tensor, ...] = _Differentiable.apply(call, *arrays)
-    return found
+    results: tuple[torch.Tensor, ...] = _Differentiable.apply(call, *arrays)
+    return results
 
 
 class _Differentiable(torch.autograd.Function):  # type: ignore[misc]
@@ -222,11 +222,11 @@ class _Differentiable(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         arrays = ctx.saved_tensors
         active = [k for k, needed in enumerate(ctx.needs_input_grad[1:]) if needed]
-        found: list[torch.Tensor | None] = [None] * len(arrays)
+        bars: list[torch.Tensor | None] = [None] * len(arrays)
         results = differentiable(ctx.call.reverse(active), [*arrays, *cotangents])
         for k, result in zip(active, results, strict=True):
-            found[k] = result.sum_to_size(arrays[k].shape)  # the cotangents of what samples share add up
-        return None, *found
+            bars[k] = result.sum_to_size(arrays[k].shape)  # the cotangents of what samples share add up
+        return None, *bars
 
     @staticmethod
     def jvp(ctx: Any, *tangents: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
@@ -270,13 +270,13 @@ def computed(call: Call, arrays: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     is_plain = _KINDS.issuperset(map(type, arrays)) and all(x.device.type == "cpu" for x in arrays)
     if is_plain and not torch._C._len_torch_dispatch_stack():
         return _on_cpu(arrays, call)
-    found: list[torch.Tensor] = torch.ops.kinetree.call(list(arrays), call.name)
-    return found
+    results: list[torch.Tensor] = torch.ops.kinetree.call(list(arrays), call.name)
+    return results
 
 
 def _on_cpu(arrays: Sequence[torch.Tensor], call: Call) -> list[torch.Tensor]:
-    found = call.computed(*(x.numpy(force=True) for x in arrays))  # detached, with pending negations applied
-    return [torch.from_numpy(np.ascontiguousarray(x).reshape(x.shape)) for x in found]
+    results = call.computed(*(x.numpy(force=True) for x in arrays))  # detached, with pending negations applied
+    return [torch.from_numpy(np.ascontiguousarray(x).reshape(x.shape)) for x in results]
 
 
 def _named(arrays: Sequence[torch.Tensor], program: str) -> list[torch.Tensor]:

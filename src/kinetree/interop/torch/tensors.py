@@ -68,18 +68,18 @@ def common_dtype(function: str, arrays: Sequence[Any]) -> torch.dtype:
 
     Numbers and lists of numbers do not count.
     """
-    found = None
+    common = None
     for x in arrays:
         for dtype in _dtypes(x):
-            found = dtype if found is None else torch.promote_types(found, dtype)
-    if found is None:
+            common = dtype if common is None else torch.promote_types(common, dtype)
+    if common is None:
         return torch.float64
-    if found not in (torch.float32, torch.float64):
+    if common not in (torch.float32, torch.float64):
         raise DTypeError(
-            f"{function} computes in float32 or float64, not in {str(found).removeprefix('torch.')}; convert its "
+            f"{function} computes in float32 or float64, not in {str(common).removeprefix('torch.')}; convert its "
             "tensors, as in q.float()"
         )
-    return found
+    return common
 
 
 def cast(tensor: torch.Tensor, dtype: np.dtype[Any]) -> torch.Tensor:

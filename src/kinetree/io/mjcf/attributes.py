@@ -29,9 +29,9 @@ class Attributes:
         self.element: Element = element
         self._chain = (*defaults, element)
         self._owners: dict[str, Element] = {}
-        for one in self._chain:
-            for name in one.attributes:
-                self._owners[name] = one
+        for part in self._chain:
+            for name in part.attributes:
+                self._owners[name] = part
 
     def changed(self, change: Callable[[Element], Element], unwritten: Element) -> Attributes:
         """The same attributes with each element changed, and defaults for missing ones."""

@@ -87,9 +87,9 @@ def layout_of(
         if body.part.attributes.flag("mocap"):
             pieces["mpos"].append((_key(body.part), tuple(map(float, body.placement.r.components()))))
             pieces["mquat"].append((_key(body.part), tuple(quaternion_of(body.placement.E.T))))
-    for one in actuators:
-        pieces["act"].append((origins[id(one)], (0.0,) * one.activation_size))
-        pieces["ctrl"].append((origins[id(one)], (0.0,) * control_count(one)))
+    for actuator in actuators:
+        pieces["act"].append((origins[id(actuator)], (0.0,) * actuator.activation_size))
+        pieces["ctrl"].append((origins[id(actuator)], (0.0,) * control_count(actuator)))
     return Layout(pieces)
 
 
@@ -202,7 +202,7 @@ def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actu
         own_q, q = q[:n], q[n:]
         own_v, v = v[:m], v[m:]
         states.append(_state(name, joint, own_q or reference_q(joint, place), own_v))
-    activations = sum(one.activation_size for one in actuators)
+    activations = sum(actuator.activation_size for actuator in actuators)
     controls = sum(control_count(one) for one in actuators)
     mocap = [body for body in bodies if body.part.attributes.flag("mocap")]
     positions = _sized(element, "mpos", 3 * len(mocap)) or [

@@ -34,7 +34,7 @@ _SENSORS = ("user", "plugin", "tactile", "camprojection")
 def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int, str], notes: Notes) -> list[Unused]:
     """All of these, those of bodies in an element that names the body; `frames` lists the parts that have a frame."""
     records = [_addressed(as_it_is(one), scope) for tag in _SECTIONS for one in scope.sections(tag) if _holds(one)]
-    records += [as_it_is(one) for section in scope.sections("compiler") for one in section.children]
+    records += [as_it_is(child) for section in scope.sections("compiler") for child in section.children]
     assets = [one for owner, space in scope.instances if not space.suffix for one in _assets(owner, space)]
     if assets:
         records.append(Unused("asset", (), tuple(dict.fromkeys(assets))))

@@ -57,7 +57,7 @@ def law_of(element: Element, chain: Sequence[Element]) -> Law:
             return _general(Attributes(element, chain), Law())
         base = law_of(chain[last], chain[:last])
         return _general(Attributes(element, chain[last + 1 :]), base)
-    generals = [one for one in chain if one.tag == "general"]
+    generals = [part for part in chain if part.tag == "general"]
     base = _general(Attributes(generals[-1], generals[:-1]), Law()) if generals else Law()
     return _LAWS[tag](Attributes(element, [one for one in chain if one.tag == tag]), base)
 

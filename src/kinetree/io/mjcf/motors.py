@@ -172,9 +172,9 @@ def _of_tendon(tendon: Tendon, anatomy: Anatomy) -> Iterator[str]:
 
 def _joints_between(one: str, other: str, anatomy: Anatomy) -> Iterator[str]:
     """The joints on the way from one body to another."""
-    mine, others = list(_way_out(one, anatomy)), list(_way_out(other, anatomy))
-    common = {*mine} & {*others}
-    for body in (*mine, *others):
+    first, others = list(_way_out(one, anatomy)), list(_way_out(other, anatomy))
+    common = {*first} & {*others}
+    for body in (*first, *others):
         if body not in common:
             yield from anatomy.joints.get(body, ())
 
@@ -192,9 +192,9 @@ def without_actuators(parts: Parts) -> Parts:
     if not extras.actuators and not extras.tendons:
         return parts
     anatomy = _anatomy(parts)
-    tendons = [one for one in extras.tendons if _is_whole(one, anatomy)]
+    tendons = [tendon for tendon in extras.tendons if _is_whole(tendon, anatomy)]
     names = {one.name for one in tendons}
-    actuators = [one for one in extras.actuators if _acts(one, anatomy, names)]
+    actuators = [actuator for actuator in extras.actuators if _acts(actuator, anatomy, names)]
     motors = read_motors(actuators, tendons, anatomy, Notes())
     return replace(parts, joints=tuple(_own(joint, motors) for joint in parts.joints))
 

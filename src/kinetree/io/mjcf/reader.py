@@ -156,7 +156,7 @@ class _ExtrasReader:
         is_immersed = options is not None and (options.density or options.viscosity)
         sensors = tuple(read_sensors(scope, names, notes, problems))
         axes = assembly.inertia_axes if is_immersed else {}
-        measures_bodies = any("body" in (one.object_type, one.reference_type) for one in sensors)
+        measures_bodies = any("body" in (sensor.object_type, sensor.reference_type) for sensor in sensors)
         centers = assembly.massless_centers if measures_bodies else {}
         extras = Extras(
             options=options,
@@ -185,8 +185,8 @@ class _ExtrasReader:
                 if id(part) not in assembly.joint_names:
                     return []  # there are problems with joints, which are reported
                 references[id(part)] = reference_q(*joints[assembly.joint_names[id(part)]])
-        whole = layout_of(assembly.bodies, self._actuators, self._origins, references)
-        return list(attached_keyframes(self._scope, whole, self._notes))
+        layout = layout_of(assembly.bodies, self._actuators, self._origins, references)
+        return list(attached_keyframes(self._scope, layout, self._notes))
 
     def _note(self, extras: Extras) -> None:
         """Note the elements that are kept and not used."""

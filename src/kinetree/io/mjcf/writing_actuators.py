@@ -36,20 +36,20 @@ Text = dict[str, str]
 def write_actuators(root: Tag, extras: Extras, written: Written, losses: Losses) -> list[Actuator]:
     """Add the section, and return the actuators that are in it."""
     section, tags = Tag("actuator"), []
-    for one in extras.actuators:
-        what = f"actuator {one.name!r}" if one.name else f"an actuator of {one.target!r}"
-        other = "site" if one.transmission in ("site", "slidercrank") else one.transmission
-        if not written.all_there(what, [(one.transmission, one.target), (other, one.reference)], losses):
+    for actuator in extras.actuators:
+        what = f"actuator {actuator.name!r}" if actuator.name else f"an actuator of {actuator.target!r}"
+        other = "site" if actuator.transmission in ("site", "slidercrank") else actuator.transmission
+        if not written.all_there(what, [(actuator.transmission, actuator.target), (other, actuator.reference)], losses):
             continue
-        why = _why_not(one)
-        element = None if why else _element(one, what, losses)
+        why = _why_not(actuator)
+        element = None if why else _element(actuator, what, losses)
         if element is None:
             why = why or "no element of MJCF has all of its numbers together"
             losses.lost.append(f"{what} is left out: {why}")
             continue
         section.children.append(element)
-        written.add("actuator", one.name)
-        tags.append(one)
+        written.add("actuator", actuator.name)
+        tags.append(actuator)
     if section.children:
         root.children.append(section)
     return tags

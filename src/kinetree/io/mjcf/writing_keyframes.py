@@ -108,7 +108,7 @@ def _of_actuators(
     numbers: Sequence[float], counts: Sequence[int], extras: Extras, written: Sequence[Actuator]
 ) -> list[float] | None:
     """The numbers of the actuators in the file, none if all are zero; None if there are more or fewer."""
-    if any(one.plugin is not None for one in extras.actuators) and len(written) == len(extras.actuators):
+    if any(actuator.plugin is not None for actuator in extras.actuators) and len(written) == len(extras.actuators):
         return list(numbers) if any(numbers) else []
     if numbers and len(numbers) != sum(counts):
         return None

@@ -123,11 +123,11 @@ class Records:
         self._losses = losses
         self._written = Written()
         self._raw = Raw(extras.unused, self._written, losses)
-        self._joints = {one.joint: one for one in extras.joints}
-        self._bodies = {one.body: one for one in extras.bodies}
-        self._shapes = {(one.body, one.index): one for one in extras.shapes}
-        self._sites = {one.frame: one for one in extras.sites}
-        self._cameras = {one.frame: one for one in extras.cameras}
+        self._joints = {joint.joint: joint for joint in extras.joints}
+        self._bodies = {body.body: body for body in extras.bodies}
+        self._shapes = {(shape.body, shape.index): shape for shape in extras.shapes}
+        self._sites = {site.frame: site for site in extras.sites}
+        self._cameras = {camera.frame: camera for camera in extras.cameras}
         self._targets: list[tuple[str, Tag]] = []
         self._in_order: list[WrittenJoint] = []
         self.reference: dict[str, tuple[float, ...]] = self._reference()
@@ -157,7 +157,7 @@ class Records:
     @property
     def raw_assets(self) -> list[Tag]:
         """Assets that are written as they were."""
-        return [raw_tag(one) for one in self._raw.assets]
+        return [raw_tag(asset) for asset in self._raw.assets]
 
     def compiler(self, element: Tag) -> None:
         """Add the contents of <compiler>."""

@@ -56,20 +56,20 @@ _NAMES = {
 def write_tendons(root: Tag, extras: Extras, written: Written, losses: Losses) -> None:
     """Add the section, if there are any."""
     section, classes = Tag("tendon"), _Classes()
-    for one in extras.tendons:
-        what = f"tendon {one.name!r}" if one.name else f"a {one.kind} tendon without a name"
-        if not written.all_there(what, [end for step in one.path for end in _tendon_ends(step)], losses):
+    for tendon in extras.tendons:
+        what = f"tendon {tendon.name!r}" if tendon.name else f"a {tendon.kind} tendon without a name"
+        if not written.all_there(what, [end for step in tendon.path for end in _tendon_ends(step)], losses):
             continue
-        element = Tag(one.kind)
-        allowed = SHAPES[f"tendon/{one.kind}"].attributes
-        attributes = _tendon_attributes(one, what, written, losses)
+        element = Tag(tendon.kind)
+        allowed = SHAPES[f"tendon/{tendon.kind}"].attributes
+        attributes = _tendon_attributes(tendon, what, written, losses)
         element.attributes = {name: text for name, text in attributes.items() if name in allowed}
         others = {name: text for name, text in attributes.items() if name not in allowed}
         if others:
             element.attributes["class"] = classes.name(others)
-        element.children = [_step(step) for step in one.path]
+        element.children = [_step(step) for step in tendon.path]
         section.children.append(element)
-        written.add("tendon", one.name)
+        written.add("tendon", tendon.name)
     if section.children:
         classes.write(root)
         root.children.append(section)
@@ -160,20 +160,20 @@ def _equality_attributes(one: Equality) -> dict[str, str]:
 def write_sensors(root: Tag, extras: Extras, written: Written, losses: Losses) -> None:
     """Add the section, if there are any."""
     section = Tag("sensor")
-    for one in extras.sensors:
-        what = f"sensor {one.name!r}" if one.name else f"a sensor <{one.kind}> without a name"
-        ends = [(one.object_type, one.object), (one.reference_type, one.reference)]
+    for sensor in extras.sensors:
+        what = f"sensor {sensor.name!r}" if sensor.name else f"a sensor <{sensor.kind}> without a name"
+        ends = [(sensor.object_type, sensor.object), (sensor.reference_type, sensor.reference)]
         if not written.all_there(what, ends, losses):
             continue
-        attributes = _sensor_attributes(one)
-        allowed = SHAPES[f"sensor/{one.kind}"].attributes
+        attributes = _sensor_attributes(sensor)
+        allowed = SHAPES[f"sensor/{sensor.kind}"].attributes
         if strange := [name for name in attributes if name not in allowed]:
-            losses.lost.append(f"{what}: a <{one.kind}> of MJCF has no {', '.join(strange)}")
-        element = section.add(one.kind)
+            losses.lost.append(f"{what}: a <{sensor.kind}> of MJCF has no {', '.join(strange)}")
+        element = section.add(sensor.kind)
         element.attributes = {name: text for name, text in attributes.items() if name in allowed}
-        if one.plugin is not None:
-            element.children = [raw_tag(child) for child in one.plugin.children]
-        written.add("sensor", one.name)
+        if sensor.plugin is not None:
+            element.children = [raw_tag(child) for child in sensor.plugin.children]
+        written.add("sensor", sensor.name)
     if section.children:
         root.children.append(section)
 

@@ -144,15 +144,15 @@ class Raw:
         self._sections: list[Unused] = []
         self._in_bodies: dict[str, list[Unused]] = {}
         strange = []
-        for one in unused:
-            if not _fits(one):
-                strange.append(one.tag)
-            elif one.tag == "asset":
-                self.assets += one.children
-            elif one.tag == "body":
-                self._in_bodies.setdefault(dict(one.attributes).get("name", ""), []).extend(one.children)
+        for element in unused:
+            if not _fits(element):
+                strange.append(element.tag)
+            elif element.tag == "asset":
+                self.assets += element.children
+            elif element.tag == "body":
+                self._in_bodies.setdefault(dict(element.attributes).get("name", ""), []).extend(element.children)
             else:
-                (self._sections if one.tag in _SECTIONS else self.compiler).append(one)
+                (self._sections if element.tag in _SECTIONS else self.compiler).append(element)
         if strange:
             losses.unneeded["parts of files of other formats"] = [f"<{tag}>" for tag in dict.fromkeys(strange)]
         self._losses = losses
@@ -189,7 +189,7 @@ class Raw:
 
     def write_sections(self, root: Tag) -> None:
         """Add the sections that are nowhere else."""
-        root.children += [raw_tag(one) for one in self._sections]
+        root.children += [raw_tag(section) for section in self._sections]
 
     def write_body(self, element: Tag, name: str) -> None:
         """Add the elements of a body."""

@@ -193,7 +193,7 @@ def _check_since(name: str, node: Node, root: Node, version: int) -> None:
 
 
 def _located(shapes: Sequence[Geometry], find_mesh: Callable[[str], Path | None]) -> tuple[Geometry, ...]:
-    return tuple(replace(one, mesh_path=find_mesh(one.mesh)) if one.mesh else one for one in shapes)
+    return tuple(replace(shape, mesh_path=find_mesh(shape.mesh)) if shape.mesh else shape for shape in shapes)
 
 
 def _name_of(node: Node) -> str:

@@ -33,9 +33,9 @@ class ControllerReader:
     def read(self, name: str, parts: dict[str, Element], *, moves: bool) -> None:
         """Read those of one joint."""
         if (limit := parts.get("limit")) is not None:
-            found = self._limits(name, limit)
-            if found and moves:
-                self.motion_limits.append(found)
+            own = self._limits(name, limit)
+            if own and moves:
+                self.motion_limits.append(own)
         if (safety := parts.get("safety_controller")) is not None:
             if "k_velocity" not in safety.attributes:
                 safety.fail('has no attribute "k_velocity"; add it')

@@ -345,8 +345,8 @@ def _number(element: Element) -> float:
     text = element.content.strip()
     if not text:
         element.fail("is empty; expected a number")
-    whole = Element(element.tag, {element.tag: text}, element.line, element.parent, element.file)
+    stand_in = Element(element.tag, {element.tag: text}, element.line, element.parent, element.file)
     try:
-        return number(whole, element.tag)
+        return number(stand_in, element.tag)
     except ValueError:
         return element.fail(f"holds {shown(text, 40)!r}, which is not a number")

@@ -193,14 +193,14 @@ class ManyWorlds(_Described, gymnasium.vector.VectorEnv[Array, Array, Array]):
         """The infos of the worlds in a mask: rows of numbers, which are zero elsewhere, and records."""
         if not mask.any():
             return {}
-        found = dict(zip(self._scalars, scalars, strict=True))
-        found["episode_length"] = found["episode_length"].astype(np.int64)
+        infos = dict(zip(self._scalars, scalars, strict=True))
+        infos["episode_length"] = infos["episode_length"].astype(np.int64)
         for name in self._records:
             x = worlds.recorded[name]
-            found[name] = np.where(
+            infos[name] = np.where(
                 mask.reshape(-1, *[1] * (x.ndim - 1)), x if x.ndim > 1 else x.astype(np.float64), 0.0
             )
-        return found | dict.fromkeys(self._masks, mask)
+        return infos | dict.fromkeys(self._masks, mask)
 
 
 def _check_options(options: dict[str, Any] | None, worlds: int = 1) -> Array:

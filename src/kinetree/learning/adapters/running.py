@@ -48,9 +48,9 @@ class Running:
         if seed is None:
             return self.env.restart(self.now, mask, settings=self.settings, threads=self.threads)
         dtype = self.now.numbers.dtype.name
-        found = self.env.reset(seed, self._which, dtype=dtype, settings=self.settings, threads=self.threads)
+        begun = self.env.reset(seed, self._which, dtype=dtype, settings=self.settings, threads=self.threads)
         chosen: Any = ... if mask is None else mask
-        self.now.numbers[chosen] = found.numbers[chosen]
+        self.now.numbers[chosen] = begun.numbers[chosen]
         self.has_begun = True
         return self.now
 

@@ -49,8 +49,8 @@ def task(name: str, **options: Any) -> Environment:
 
 def training_of(name: str) -> Mapping[str, Any]:
     """Settings that suit a task, by algorithm: those of TRAINING in its file, "steps" among them."""
-    found: Mapping[str, Any] = getattr(_file(name), "TRAINING", {})
-    return found
+    settings: Mapping[str, Any] = getattr(_file(name), "TRAINING", {})
+    return settings
 
 
 def _file(name: str) -> ModuleType:

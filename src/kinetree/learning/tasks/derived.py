@@ -66,8 +66,8 @@ class Derived:
 
     def contact_wrenches(self, q: Any, v: Any, qdd: Any, parameters: Mapping[str, Any]) -> Any:
         """cfrc_ext (B, 6): the wrench of contacts on each body."""
-        found = contact_forces(self.robot, q, v, qdd, contact=self.contact, parameters=parameters)
-        wrenches = found.wrenches(contact_pairs(self.robot, contact=self.contact))
+        contacts = contact_forces(self.robot, q, v, qdd, contact=self.contact, parameters=parameters)
+        wrenches = contacts.wrenches(contact_pairs(self.robot, contact=self.contact))
         force, moment = wrenches[:, :3], wrenches[:, 3:]
         center = center_of_mass(self.robot, q, parameters=parameters)
         rows = np.concatenate([moment - np.cross(center, force), force], axis=1)

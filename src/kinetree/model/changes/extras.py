@@ -48,10 +48,10 @@ def with_extras_of(
             after.setdefault(to(name), floating_joint(to(name), "", ""))
     joints = _names(before, after, to)
     scales = {
-        name: found
+        name: factor
         for name, other in joints.items()
         if not isinstance(before[name].kind, Fixed) and not isinstance(after[other].kind, Fixed)
-        if (found := factors(before[name])) is not None
+        if (factor := factors(before[name])) is not None
     }
     bodies = _names([link.name for link in old.links], [link.name for link in new.links], to)
     frames = _names([frame.name for frame in old.frames], [frame.name for frame in new.frames], to)

@@ -99,8 +99,8 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
         for link in parts.links
     )
     names = {shape.name for body in silent for _, shape in model.bodies[body].every_shape}
-    pairs = tuple(one for one in parts.extras.contact_pairs if names.isdisjoint((one.shape1, one.shape2)))
-    known = {one.body for one in parts.extras.unchecked_bodies}
+    pairs = tuple(pair for pair in parts.extras.contact_pairs if names.isdisjoint((pair.shape1, pair.shape2)))
+    known = {unchecked.body for unchecked in parts.extras.unchecked_bodies}
     extras = replace(
         parts.extras,
         contact_pairs=pairs,
@@ -118,8 +118,8 @@ def without_self_contact(model: Robot) -> Changed:
     parts, extras = model.parts, model.parts.extras
     moving = [body for body in model.bodies.values() if body.slot and any(_touches(x) for _, x in body.every_shape)]
     owner = {shape.name: body.name for body in moving for _, shape in body.every_shape if shape.name}
-    pairs = tuple(one for one in extras.contact_pairs if one.shape1 not in owner or one.shape2 not in owner)
-    known = {frozenset((one.body1, one.body2)) for one in extras.contact_exclusions}
+    pairs = tuple(pair for pair in extras.contact_pairs if pair.shape1 not in owner or pair.shape2 not in owner)
+    known = {frozenset((exclusion.body1, exclusion.body2)) for exclusion in extras.contact_exclusions}
     new = tuple(
         ContactExclusion(a.name, b.name)
         for a, b in combinations(moving, 2)

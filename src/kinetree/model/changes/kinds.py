@@ -86,9 +86,9 @@ class _Check:
         self._wrong = f"gave a {type(other).__name__} that is not {what}"
         check_counts(other, spec.name, spec.where)
         for name in ("nq", "nv", "is_flat"):
-            mine, given = getattr(self._kind, name), getattr(other, name)
-            if mine != given:
-                self._fail(f"{name} = {given!r:.40}, where the kind itself has {mine!r}")
+            ours, given = getattr(self._kind, name), getattr(other, name)
+            if ours != given:
+                self._fail(f"{name} = {given!r:.40}, where the kind itself has {ours!r}")
         check_kinds([replace(spec, kind=other)])
 
     def placements(

@@ -79,13 +79,13 @@ def _by_owner(
 
     def mirrored(numbers: Sequence[Any]) -> list[Any]:
         """The numbers of the image, from those of q or v."""
-        found = list(numbers)
+        result = list(numbers)
         for owner in model.owners:
             if isinstance(owner, Joint) and not owner.kind.is_flat:
                 place = owner.q_slice if name == "q" else owner.v_slice
                 spec = specs.get(owner.name) or floating_joint(owner.name, owner.parent, owner.child)
-                found[place] = image(_image(spec, _kind(spec, k), k), found[place])
-        return found
+                result[place] = image(_image(spec, _kind(spec, k), k), result[place])
+        return result
 
     if holds_symbols(array):
         inside: NDArray[np.float64] = by_sample(mirrored, [array], [(n,)], (n,))

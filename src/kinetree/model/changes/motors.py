@@ -57,10 +57,10 @@ def _chosen(model: Robot, function: str, names: Iterable[str] | None) -> list[Jo
                     f"{function}: the motors of coupling {owner.name!r} move several joints of {model.name!r} at once, "
                     "for which there are no actuators; name the other joints, joints=[…], and give tau for these"
                 )
-        found = [joint for joint in model.joints.values() if any(joint.actuated) and joint.name not in known]
-        if not found:
+        free = [joint for joint in model.joints.values() if any(joint.actuated) and joint.name not in known]
+        if not free:
             raise ModelError(f"{function}: every joint of {model.name!r} that has a motor has an actuator already")
-        return found
+        return free
     if isinstance(names, str):
         raise ModelError(f"{function}: joints must be a list of names, such as [{names!r}], not one string")
     wanted = list(names)
@@ -163,7 +163,7 @@ def _names(joints: Iterable[Joint]) -> str:
 def _with_actuators(model: Robot, made: list[Actuator], sentence: str) -> Changed:
     """The robot with these actuators after its own; keyframes, if they have controls, get zeros for them."""
     parts, extras = model.parts, model.parts.extras
-    taken = {one.name for one in extras.actuators}
+    taken = {actuator.name for actuator in extras.actuators}
     for one in made:
         if one.name in taken:
             raise ModelError(f"{model.name!r} has an actuator {one.name!r} already, which acts on something else")
@@ -182,19 +182,19 @@ def with_actuation(model: Robot, motors: Motors) -> Changed:
     if not isinstance(motors, Mapping):
         raise ModelError(f"with_actuation takes True or False by name, such as {{'joint': False}}, not {motors!r:.60}")
     owners = {owner.name: owner for owner in model.owners}
-    found: dict[str, tuple[bool, ...]] = {}
+    flags_of: dict[str, tuple[bool, ...]] = {}
     for name, given in motors.items():
         _check_owner(model, name)
         place = owners[name].v_slice
-        found[name] = flags(f"the actuation of {name!r}", given, place.stop - place.start, "")
+        flags_of[name] = flags(f"the actuation of {name!r}", given, place.stop - place.start, "")
     parts = model.parts
-    values = listed((f"{name!r} {shortest(given)}" for name, given in found.items()), separator="; ") or "nothing"
+    values = listed((f"{name!r} {shortest(given)}" for name, given in flags_of.items()), separator="; ") or "nothing"
     return changed(
         replace(
             parts,
-            joints=tuple(_joint(spec, found[spec.name]) if spec.name in found else spec for spec in parts.joints),
+            joints=tuple(_joint(spec, flags_of[spec.name]) if spec.name in flags_of else spec for spec in parts.joints),
             couplings=tuple(
-                _coupling(spec, found[spec.name]) if spec.name in found else spec for spec in parts.couplings
+                _coupling(spec, flags_of[spec.name]) if spec.name in flags_of else spec for spec in parts.couplings
             ),
         ),
         f"actuation changed: {values}",

@@ -71,7 +71,7 @@ def _places(model: Robot) -> dict[str, Transform]:
     children = {joint.slot: joint.child for joint in model.joints.values()}
     table = np.array([ten(inertia) for inertia in model.tree.I], dtype=np.float64)
     central, _ = central_inertias(table)
-    found: dict[str, Transform] = {}
+    frames: dict[str, Transform] = {}
     for slot, body in children.items():
         mass, I = table[slot, 0], central[slot]
         if not table[slot].any():
@@ -84,8 +84,8 @@ def _places(model: Robot) -> dict[str, Transform]:
         R = _principal_axes(I, about_origin)
         X = Transform(Mat3(*(Vec3(*map(float, axis)) for axis in R.T)), Vec3(*map(float, com)))
         if X != _IDENTITY:
-            found[body] = X
-    return found
+            frames[body] = X
+    return frames
 
 
 def _principal_axes(I: NDArray[np.float64], size: float) -> NDArray[np.float64]:

@@ -119,8 +119,8 @@ def _joint(spec: JointSpec, kind: JointKind, factors: dict[str, tuple[float, ...
     )
     mimic = spec.mimic
     if mimic is not None:
-        (mine,), (leader,) = own, factors[mimic.joint]
-        mimic = Mimic(mimic.joint, mimic.multiplier * (mine / leader), mimic.offset * mine)
+        (factor,), (leader,) = own, factors[mimic.joint]
+        mimic = Mimic(mimic.joint, mimic.multiplier * (factor / leader), mimic.offset * factor)
     return replace(
         spec,
         kind=kind,

@@ -149,7 +149,7 @@ def with_alternatives(model: Robot, body: str, objects: Mapping[str, Robot]) -> 
     own = model.bodies[body]
     if not isinstance(objects, Mapping) or not objects:
         raise ModelError(f"with_alternatives takes robots by name, such as {{'can': can}}, not {objects!r:.60}")
-    known = [one.name for one in own.alternatives] or [body]
+    known = [alternative.name for alternative in own.alternatives] or [body]
     for name in objects:
         if not isinstance(name, str) or not name or name in known:
             raise ModelError(f"an alternative needs a name of its own, not {name!r:.60}; those of {body!r} are {known}")
@@ -210,7 +210,7 @@ def _with_assets(extras: Extras, body: str, name: str, robot: Robot) -> Extras:
         for one in robot.extras.shapes
         if one.asset or one.smooth
     ]
-    made = {one.asset for one in robot.extras.shapes if one.asset}
+    made = {shape.asset for shape in robot.extras.shapes if shape.asset}
 
     def called(one: Unused) -> Unused:
         attributes = dict(one.attributes)
@@ -269,7 +269,7 @@ def with_present(model: Robot, body: str, which: int | str) -> Changed:
 
 def with_mocap(model: Robot, poses: Mapping[str, Pose] | str) -> Changed:
     """See `Model.with_mocap`."""
-    bodies = [one.body for one in model.extras.bodies if one.mocap]
+    bodies = [body.body for body in model.extras.bodies if body.mocap]
     if not bodies:
         raise ModelError(f"{model.name!r} has no bodies that are moved from outside (mocap, in an MJCF file)")
     if isinstance(poses, str):
@@ -291,7 +291,7 @@ def with_mocap(model: Robot, poses: Mapping[str, Pose] | str) -> Changed:
 
 
 def _of_keyframe(model: Robot, name: str, bodies: list[str]) -> dict[str, Transform]:
-    keyframes: dict[str, Keyframe] = {one.name: one for one in model.extras.keyframes if one.name}
+    keyframes: dict[str, Keyframe] = {keyframe.name: keyframe for keyframe in model.extras.keyframes if keyframe.name}
     if name not in keyframes:
         raise NameNotFoundError(f"{model.name!r} has no keyframe {quoted(name)}: {nearest_names(name, keyframes)}")
     one = keyframes[name]

@@ -127,7 +127,7 @@ class Scenery:
     def may_clash(self) -> bool:
         """Whether the last joint might have a coordinate with the name of another."""
         joints = () if self.last.alone is None else self.last.alone.joints
-        names = {f"{one.name}.{end}" for one in joints for end in (*one.kind.q_names, *one.kind.v_names)}
+        names = {f"{joint.name}.{end}" for joint in joints for end in (*joint.kind.q_names, *joint.kind.v_names)}
         return not self.ledger.coordinates.isdisjoint(names.union(one.name for one in joints))
 
     def changed(self) -> Changed:

@@ -30,13 +30,13 @@ class JointGroup:
 
     def under(self, change: Change) -> JointGroup | None:
         bodies, joints = change.bodies, change.joints
-        whole = [(base, tip) for base, tip in self.chains if base in bodies and tip in bodies]
-        change.lost.extend(f"chain {base!r} to {tip!r}" for base, tip in self.chains if (base, tip) not in whole)
+        chains = [(base, tip) for base, tip in self.chains if base in bodies and tip in bodies]
+        change.lost.extend(f"chain {base!r} to {tip!r}" for base, tip in self.chains if (base, tip) not in chains)
         return JointGroup(
             change.own(self.name),
             change.all_of(self.joints, joints),
             change.all_of(self.bodies, bodies),
-            tuple((bodies[base], bodies[tip]) for base, tip in whole),
+            tuple((bodies[base], bodies[tip]) for base, tip in chains),
             tuple(map(change.own, self.groups)),
         )
 

@@ -22,14 +22,14 @@ def image_address(texture: Unused) -> str:
 
 def image_paths(extras: Extras) -> Iterator[Path | None]:
     """The paths of all images, in the order in which `with_images` asks for them."""
-    yield from (one.path for one in extras.textures)
+    yield from (texture.path for texture in extras.textures)
     for section in extras.unused:
-        yield from (one.path for one in section.children if _has_image(section, one))
+        yield from (child.path for child in section.children if _has_image(section, child))
 
 
 def with_images(extras: Extras, find: Callable[[str], Path | None]) -> Extras:
     """The same with the paths of images, which `find` returns for each address."""
-    textures = tuple(replace(one, path=find(one.file)) for one in extras.textures)
+    textures = tuple(replace(texture, path=find(texture.file)) for texture in extras.textures)
     unused = []
     for section in extras.unused:
         children = tuple(

@@ -128,8 +128,8 @@ def on_lines(u: float, length: float, width: float) -> float:
 
 
 def lines_up_to(u: float, width: float) -> float:
-    whole = float(floor(u))
-    return whole * width + min(u - whole, width)
+    periods = float(floor(u))
+    return periods * width + min(u - periods, width)
 
 
 def shadow_at(shadow: Floats, x: float, y: float) -> float:

@@ -65,7 +65,7 @@ class Knowledge:
 
     def _is_less(self, before: Collection[tuple[int, frozenset[int]]]) -> bool:
         """Whether fewer facts hold now than loads relied on, apart from those known before."""
-        return any(self._common(*key) != found for key, found in self._relied_on.items() if key not in before)
+        return any(self._common(*key) != facts for key, facts in self._relied_on.items() if key not in before)
 
     def until_foreseen(self, recorder: Recorder, once: Callable[[], Iterator[Loop]]) -> Iterator[Loop]:
         """Record a loop, and again where it has stored what its own loads did not foresee."""
@@ -113,9 +113,9 @@ class Knowledge:
         shapes = self._of(memory, kinds)
         if any(shape.form != shapes[0].form for shape in shapes):
             self._give_up_forms(memory)
-        found = self._common(memory, kinds)
-        self._relied_on.setdefault((memory, kinds), found)
-        return found
+        facts = self._common(memory, kinds)
+        self._relied_on.setdefault((memory, kinds), facts)
+        return facts
 
     def _of(self, memory: int, kinds: frozenset[int]) -> list[_Shape]:
         return [shape for kind in kinds if (shape := self._shapes.get((memory, kind)))]

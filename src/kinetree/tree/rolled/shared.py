@@ -141,8 +141,8 @@ class Terms:
 
 def transposed(rows: Sequence[Row], n: int) -> tuple[Row, ...]:
     """The n rows of the transpose."""
-    found: list[list[tuple[int, float]]] = [[] for _ in range(n)]
+    result: list[list[tuple[int, float]]] = [[] for _ in range(n)]
     for r, row in enumerate(rows):
         for column, weight in row:
-            found[column].append((r, weight))
-    return tuple(map(tuple, found))
+            result[column].append((r, weight))
+    return tuple(map(tuple, result))

@@ -110,22 +110,22 @@ class Source:
 
     def kinds_behind(self, kinds: frozenset[int]) -> frozenset[int]:
         """The kinds of the bodies carried by bodies of some kinds."""
-        found: set[int] = set()
+        result: set[int] = set()
         behind = [False] * self.size
         for i, p in enumerate(self.parent[1:], 1):
             behind[i] = behind[p] or self.kind_of[p] in kinds
             if behind[i]:
-                found.add(self.kind_of[i])
-        return frozenset(found)
+                result.add(self.kind_of[i])
+        return frozenset(result)
 
     def pairs_above(self, kinds: frozenset[int]) -> list[Case]:
         """The possible kinds of body and parent between one of these kinds and the root, nearest first."""
-        found: list[Case] = []
+        pairs: list[Case] = []
         reached = set(kinds)
-        while new := [pair for pair in self._pairs if pair not in found and pair[0] <= reached]:
-            found += new
+        while new := [pair for pair in self._pairs if pair not in pairs and pair[0] <= reached]:
+            pairs += new
             reached.update(*(parent for _, parent in new))
-        return found
+        return pairs
 
     def path(self, i: int, end: int = 0) -> list[int]:
         """The bodies from i toward the root, up to but excluding `end`."""

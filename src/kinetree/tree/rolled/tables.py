@@ -57,13 +57,13 @@ def _numbers_of(quantity: Any, numbers: list[Scalar], parts: dict[int, tuple[Any
         return (tuple, tuple([_numbers_of(part, numbers, parts) for part in quantity]))
     if isinstance(quantity, float | Symbol):
         return numbers_of(quantity, numbers)
-    found = parts.get(id(quantity))
-    if found is None:
+    entry = parts.get(id(quantity))
+    if entry is None:
         own: list[Scalar] = []
         form = numbers_of(quantity, own)
-        found = parts[id(quantity)] = form, own
-    numbers += found[1]
-    return found[0]
+        entry = parts[id(quantity)] = form, own
+    numbers += entry[1]
+    return entry[0]
 
 
 class QuantityTable:

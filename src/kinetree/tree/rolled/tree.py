@@ -170,8 +170,8 @@ class RolledTree:
     @property
     def alone(self) -> _Some:
         """Slots that a definition distinguishes (`Definition.distinguished`)."""
-        found: _Some = self.some({self._source.number[slot] for slot in self.topology.alone})
-        return found
+        slots: _Some = self.some({self._source.number[slot] for slot in self.topology.alone})
+        return slots
 
     def of_slot(self, values: Sequence[int], i: int | Slot) -> Index:
         return self._bodies.look_up(self._recorder, [values[slot] for slot in self._source.number], i)
