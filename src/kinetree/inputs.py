@@ -57,21 +57,21 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     if holds_symbols(x):
         symbolic: NDArray[Any] = _reader[0](x)
         return symbolic
-    wanted = f"{name} must be an array of real numbers of shape {shape}"
+    expected = f"{name} must be an array of real numbers of shape {shape}"
     if (framework := framework_of(x)) is not None:
-        raise DTypeError(f"{wanted}, not {type(x).__name__} of {framework}; give {_AS_NUMPY[framework]}")
+        raise DTypeError(f"{expected}, not {type(x).__name__} of {framework}; give {_AS_NUMPY[framework]}")
     if is_masked(x):
-        raise DTypeError(f"{wanted}, not a masked array; give x.filled(number), or x.data if nothing in it is masked")
+        raise DTypeError(f"{expected}, not a masked array; give x.filled(number), or x.data if nothing in it is masked")
     try:
         array = np.asarray(x)
     except (TypeError, ValueError) as error:
-        raise DTypeError(f"{wanted}: {error}") from None
+        raise DTypeError(f"{expected}: {error}") from None
     if array.dtype.kind not in "fiu":
-        raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
+        raise DTypeError(f"{expected}, not of dtype {array.dtype}")
     if array.dtype.itemsize > 8:
-        raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
+        raise DTypeError(f"{expected}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
     if array.ndim > MOST_AXES:
-        raise ShapeError(f"{wanted}, with at most {MOST_AXES} axes, not {array.ndim}; give x.reshape(-1, …)")
+        raise ShapeError(f"{expected}, with at most {MOST_AXES} axes, not {array.ndim}; give x.reshape(-1, …)")
     return array
 
 
@@ -82,15 +82,15 @@ def samples(name: str, x: ArrayLike, shape: tuple[int, ...], subject: str, hint:
     """
     if type(x) is np.ndarray and x.dtype is _F64 and x.shape[x.ndim - len(shape) :] == shape and x.ndim <= MOST_AXES:
         return x
-    wanted = sample_shape(shape)
-    array = real_array(name, x, wanted)
+    expected = sample_shape(shape)
+    array = real_array(name, x, expected)
     if array.shape[max(array.ndim - len(shape), 0) :] != shape:
-        raise ShapeError(f"{name} has shape {array.shape}, but {subject} needs {wanted}{hint}")
+        raise ShapeError(f"{name} has shape {array.shape}, but {subject} needs {expected}{hint}")
     return array
 
 
 def sample(name: str, x: ArrayLike, shape: tuple[int, ...], subject: str, hint: str = "") -> NDArray[Any]:
-    """The same of one sample, without leading axes."""
+    """`samples` for one sample, without leading axes."""
     array = real_array(name, x, f"{shape}")
     if array.shape != shape:
         raise ShapeError(f"{name} has shape {array.shape}, but {subject} needs {shape}{hint}")
@@ -232,11 +232,11 @@ def sample_shape(shape: tuple[int, ...]) -> str:
 
 def repeated(names: Iterable[str]) -> str | None:
     """The first name that occurs a second time; None without one."""
-    seen: set[str] = set()
+    known: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in known:
             return name
-        seen.add(name)
+        known.add(name)
     return None
 
 
@@ -304,9 +304,9 @@ def number_between(
     if number is None or not low < number < high:
         between = f"a number between {low:g} and {high:g}"
         open_ends = {0.0: "a positive number", -math.inf: "a finite number"}
-        wanted = between if high < math.inf else open_ends.get(low, f"a number above {low:g}")
+        expected = between if high < math.inf else open_ends.get(low, f"a number above {low:g}")
         unit, example = unit and f" of {unit}", example and f", such as {example}"
-        raise OptionError(f"{option} must be {wanted}{unit}{example}, not {given!r:.60}")
+        raise OptionError(f"{option} must be {expected}{unit}{example}, not {given!r:.60}")
     return number
 
 

@@ -101,7 +101,7 @@ def damping_of_servo(robot: Model, number: int) -> float:
 
 
 def with_ease(robot: Model, actuation: Actuation, names: Iterable[str]) -> Actuation:
-    """The same with how easily lengths move on which forces depend by these parameters alone."""
+    """A copy with how easily lengths move on which forces depend by these parameters alone."""
     owners = [find(robot, name.removesuffix(ROWS)).owner for name in names if name.startswith("actuator.")]
     acting = {owner.number for owner in owners if isinstance(owner, ActuatorOf)}
     actuators = tuple(

@@ -81,11 +81,11 @@ def _box(body: Body, given: tuple[float, ...] | None) -> ImmersedBox:
     mass = float(body.inertia.mass)
     central = body.inertia.about_center_of_mass
     axes = np.array(given).reshape(3, 3) if given else np.linalg.eigh(central)[1].T
-    seen = axes @ central @ axes.T
-    if np.abs(seen - np.diag(seen.diagonal())).max() > _OFF_AXES * seen.max():  # given for another inertia
+    turned = axes @ central @ axes.T
+    if np.abs(turned - np.diag(turned.diagonal())).max() > _OFF_AXES * turned.max():  # given for another inertia
         axes = np.linalg.eigh(central)[1].T
-        seen = axes @ central @ axes.T
-    x, y, z = (float(m) for m in seen.diagonal())
+        turned = axes @ central @ axes.T
+    x, y, z = (float(m) for m in turned.diagonal())
     a, b, c = (math.sqrt(6.0 * max(s, _TINY) / mass) for s in (y + z - x, x + z - y, x + y - z))
     E = Mat3(*(Vec3(*map(float, row)) for row in axes))
     center = Vec3(*map(float, body.inertia.center_of_mass))

@@ -113,7 +113,7 @@ class ActuatorSpec:
     """The record of the file, whose numbers all of that has."""
 
     def with_parameters(self, given: Mapping[str, Sequence[Scalar]]) -> ActuatorSpec:
-        """The same with the numbers that a call gives."""
+        """A copy with the numbers that a call gives."""
         if not given:
             return self
         assert self.settings is not None
@@ -157,7 +157,7 @@ class Actuation:
     """Other ranges of joints, with the number of the only actuator there, whose own range and gear keep them."""
 
     def with_parameters(self, numbers: GivenNumbers) -> Actuation:
-        """The same with the numbers that a call gives."""
+        """A copy with the numbers that a call gives."""
         given = numbers.actuators
         actuators = tuple(one.with_parameters(given.get(k, {})) for k, one in enumerate(self.actuators))
         ranges = (x for k, x in self.kept_ranges if {"gear", "force_range"} & given.get(k, {}).keys())

@@ -48,8 +48,8 @@ def assembly_step(
     rows, errors = _rows_and_errors(tree, holds, q, start)
     J = _free_columns(rows.J, held)
     away = tree.numbers(difference(tree, start, q), "nv")
-    wanted = [sum((a * x for a, x in zip(row, away, strict=True)), 0.0) - e for row, e in zip(J, errors, strict=True)]
-    (_, here), (_, there) = _solutions(tree, rows, held, tolerance, [-x for x in errors], wanted)
+    right = [sum((a * x for a, x in zip(row, away, strict=True)), 0.0) - e for row, e in zip(J, errors, strict=True)]
+    (_, here), (_, there) = _solutions(tree, rows, held, tolerance, [-x for x in errors], right)
     change = _where_free([a - b for a, b in zip(there, away, strict=True)], held)
     factor = _shortened(change)
     from_start = [a + factor * c for a, c in zip(away, change, strict=True)]

@@ -81,19 +81,19 @@ def constrained_dynamics(
 ) -> Constrained:
     """Accelerations q̈ and forces λ due to joint forces tau; a* is `acceleration` plus the gains' term."""
     rows = _rows(tree, holds, q, qd, rule)
-    wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
+    reference = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
     halves, Y = _halves(tree, rows, q, rule)
     if isinstance(halves, JointParts):
         free = forward_dynamics(tree, q, qd, tau, f_ext)
         moved = constraint_motion(tree, holds, q, qd, tree.in_slots(free))
-        missing = [a - x for a, x in zip(wanted, (x for m in moved for x in m.acceleration), strict=True)]
+        missing = [a - x for a, x in zip(reference, (x for m in moved for x in m.acceleration), strict=True)]
         forces, total = _solved(tree, rows, halves, Y, missing, rule, halves.nothing())
         change = halves.rest(total)
         return Constrained([a + b for a, b in zip(tree.joined(free, "nv"), change, strict=True)], forces)
     u = unbalanced(tree, q, qd, tau, f_ext)
     y = halves.half_of(u)
     bias = [x for m in rows.motions for x in m.acceleration]
-    missing = [a - b - halves.dot(row, y) for a, b, row in zip(wanted, bias, Y, strict=True)]
+    missing = [a - b - halves.dot(row, y) for a, b, row in zip(reference, bias, Y, strict=True)]
     forces, total = _solved(tree, rows, halves, Y, missing, rule, y)
     return Constrained(halves.rest(total), forces)
 

@@ -129,14 +129,14 @@ class _Kernel:
         self, rows: Sequence[Sequence[Scalar]], present: Sequence[Scalar], b: Sequence[Scalar]
     ) -> list[Scalar]:
         """The smallest x of the null space for which the rows come closest to b."""
-        inside, seen = [], []
+        inside, counted = [], []
         for row, counts in zip(rows, present, strict=True):
             part = self.projected(row)
             # What a row outside the null space leaves there is rounding error.
             is_seen = counts * less(self._tolerance * _square(row), _square(part))
             inside.append([is_seen * x for x in part])
-            seen.append(is_seen)
-        return decomposed(self._tree, inside, self._tolerance, seen).solve(b)[1]
+            counted.append(is_seen)
+        return decomposed(self._tree, inside, self._tolerance, counted).solve(b)[1]
 
 
 def _square(row: Sequence[Scalar]) -> Scalar:

@@ -122,9 +122,9 @@ def _movable(tree: Tree, motion: HeldMotion, tolerance: float) -> list[Scalar]:
     """
     if any(side.is_free for side in motion.sides):
         return [less(0.5, d.dot(d)) for d in motion.linear] + [1.0] * (3 * motion.turns)  # one free joint suffices
-    point, turning, terms = tree.scalars(3)  # sums, in the root's slot, as is `seen`
-    seen = tree.pieces()
-    point[0], turning[0], terms[0], seen[0] = 0.0, 0.0, 0.0, [0.0] * motion.size
+    point, turning, terms = tree.scalars(3)  # sums, in the root's slot, as is `squares`
+    squares = tree.pieces()
+    point[0], turning[0], terms[0], squares[0] = 0.0, 0.0, 0.0, [0.0] * motion.size
     p2 = motion.p.dot(motion.p)
     for side in motion.sides:
         for j, _ in side.joints(tree):
@@ -134,8 +134,8 @@ def _movable(tree: Tree, motion: HeldMotion, tolerance: float) -> list[Scalar]:
                 turn = m.angular.dot(m.angular)
                 point[0], turning[0] = point[0] + w.dot(w), turning[0] + turn
                 terms[0] = terms[0] + m.linear.dot(m.linear) + turn * (p2 + r.dot(r))
-                seen[0] = [s + x * x for s, x in zip(seen[0], motion.rows(m.angular, w), strict=True)]
+                squares[0] = [s + x * x for s, x in zip(squares[0], motion.rows(m.angular, w), strict=True)]
     linear, there = len(motion.linear), less(_CANCELLED * tolerance * terms[0], point[0])
-    return [there * less(tolerance * point[0], s) for s in seen[0][:linear]] + [
-        less(tolerance * turning[0], s) for s in seen[0][linear:]
+    return [there * less(tolerance * point[0], s) for s in squares[0][:linear]] + [
+        less(tolerance * turning[0], s) for s in squares[0][linear:]
     ]

@@ -86,8 +86,8 @@ class HeldMotion:
     def rows(self, angular: Vec3, linear: Vec3) -> list[Scalar]:
         """Components along the rows of a relative rotation and of a relative motion of the point."""
         e = self.E @ linear
-        seen = [d.dot(e) for d in self.linear]
-        return [*seen, *(self.E @ angular).components()] if self.turns else seen
+        components = [d.dot(e) for d in self.linear]
+        return [*components, *(self.E @ angular).components()] if self.turns else components
 
     def wrench(self, forces: Sequence[Scalar]) -> Wrench:
         """The wrench that forces along the rows exert on the bodies."""
@@ -130,11 +130,11 @@ def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> H
     else:  # rates of components along the axes of E, which rotate
         acceleration = moving.rows(a.angular - spin.cross(v.angular), u_rate - spin.cross(u))
     damping, stiffness = hold.velocity_gain, hold.position_gain
-    wanted: list[Scalar] = [0.0] * len(velocity) if damping is None else [-damping * x for x in velocity]
+    reference: list[Scalar] = [0.0] * len(velocity) if damping is None else [-damping * x for x in velocity]
     if stiffness is not None:
         off = constraint_error(hold, moving)
-        wanted = [a - stiffness * x for a, x in zip(wanted, off, strict=True)]
-    return HeldMotion(tuple(sides), p, E, directions, hold.turns, velocity, acceleration, wanted)
+        reference = [a - stiffness * x for a, x in zip(reference, off, strict=True)]
+    return HeldMotion(tuple(sides), p, E, directions, hold.turns, velocity, acceleration, reference)
 
 
 def constraint_columns(tree: Tree, motion: HeldMotion, J: JointColumns, first: int) -> None:

@@ -49,7 +49,7 @@ class _Pair(NamedTuple):
 
     number: Any
     place: Any
-    """In the list of those that do."""
+    """In the list of pairs that touch."""
 
 
 class _At(NamedTuple):

@@ -443,12 +443,12 @@ class _Problem:
             down, bend = at(alpha)
             rises = less(0.0, down)
             low, high = select(rises, low, alpha), select(rises, alpha, high)
-            wanted = alpha - down / select(less(0.0, bend), bend, 1.0)
-            inside = less(low, wanted) * less(wanted, high)
+            newton = alpha - down / select(less(0.0, bend), bend, 1.0)
+            inside = less(low, newton) * less(newton, high)
             # Before the slope has risen there is no middle: a step that rounding keeps at the end is doubled.
             middle = select(less(high, _FAR), 0.5 * (low + high), 2.0 * alpha)
             found = less_equal(absolute(down), _EXACT * absolute(first))
-            return [select(found, alpha, select(inside, wanted, middle)), low, high], found
+            return [select(found, alpha, select(inside, newton, middle)), low, high], found
 
         alpha, _, _ = repeat(evaluations, [1.0, 0.0, _FAR], step)
         return alpha

@@ -83,15 +83,15 @@ def _links(tree: Tree, q: Pieces, qd: Pieces) -> dict[int, _Link]:
     for k, _ in tree.outward:
         R, I = X_0[k].E.T, tree.I[k]
         c = Vec3.zero() if I.mass == 0.0 else I.h * (1.0 / I.mass)
-        seen = seen_about(tree, k, X_0, X_0[k].r + R @ c)
+        transforms = seen_about(tree, k, X_0, X_0[k].r + R @ c)
         path = [i for i, _ in tree.toward_root(k)]
-        J = jacobian(tree, q, k, seen)
-        J_dot = jacobian_rate(tree, q, qd, k, seen, "local_world_aligned")
+        J = jacobian(tree, q, k, transforms)
+        J_dot = jacobian_rate(tree, q, qd, k, transforms, "local_world_aligned")
         w = Vec3.zero()
         for i in path:
             w = w + (Subspace(J[i]) @ qd[i]).angular
         I_c = (I.I - Inertia.from_com(I.mass, c, Sym3.zero()).I).rotated(R)
-        links[k] = _Link(path, seen, J, J_dot, w, I.mass, I_c)
+        links[k] = _Link(path, transforms, J, J_dot, w, I.mass, I_c)
     return links
 
 

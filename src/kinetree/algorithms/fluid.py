@@ -94,8 +94,8 @@ def fluid_forces(
         f[i] = Force.zero()
         for shape in shapes.get(i, ()):
             own = shape.frame @ v[i]
-            seen = own.linear - shape.frame.E @ (E_0[i] @ wind)
-            f[i] = f[i] + shape.frame.back(shape.wrench(Motion(own.angular, seen), medium))
+            flow = own.linear - shape.frame.E @ (E_0[i] @ wind)
+            f[i] = f[i] + shape.frame.back(shape.wrench(Motion(own.angular, flow), medium))
     for i, p in tree.inward:
         tau[i] = S[i].project(f[i])
         f[p] = f[p] + X[i].back(f[i])

@@ -123,7 +123,7 @@ def yielding(cost: RowCost) -> list[Scalar]:
 
 
 def inertias(cost: RowCost) -> list[Scalar]:
-    """w of each row, 0 for those that are not there."""
+    """w of each row, 0 for absent rows."""
     return [inverse(SHARE * d) for d in weights(cost)]
 
 

@@ -62,14 +62,14 @@ class NearRigid:
     def acceleration(self, rate: Scalar, _: Scalar, r: Scalar) -> Scalar:
         """a_ref, from the rate v and the violation φ before the step."""
         h = self.step
-        wanted = -r / (h + self.dissipation)
-        wanted = maximum(minimum(wanted, self.fastest), -self.fastest)
+        target = -r / (h + self.dissipation)
+        target = maximum(minimum(target, self.fastest), -self.fastest)
         if self.reach:
-            wanted = select(less(0.0, r), -r / h, wanted)
+            target = select(less(0.0, r), -r / h, target)
         if self.restitution:
             meets = less(r + h * rate, 0.0)
-            wanted = select(meets, maximum(wanted, -(self.restitution * rate)), wanted)
-        a_ref: Scalar = (wanted - rate) / h
+            target = select(meets, maximum(target, -(self.restitution * rate)), target)
+        a_ref: Scalar = (target - rate) / h
         return a_ref
 
     @property

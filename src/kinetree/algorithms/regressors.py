@@ -48,11 +48,11 @@ def joint_torque_regressor(
                 placed[i] = X[i] @ placed[p]  # ⁱX_j
             yield j, partial(_brought_back, force, placed, S[j])
         else:
-            seen = tree.slots(tuple[Motion, ...])
-            seen[j] = S[j].columns
+            columns = tree.slots(tuple[Motion, ...])
+            columns[j] = S[j].columns
             for i, p in tree.behind(j):
-                seen[i] = tuple(X[i] @ s for s in seen[p])
-            yield j, partial(_along, force, seen)
+                columns[i] = tuple(X[i] @ s for s in columns[p])
+            yield j, partial(_along, force, columns)
 
 
 def _along(force: Sequence[ForceColumns], seen: Sequence[Sequence[Motion]], i: int) -> list[Coefficients]:

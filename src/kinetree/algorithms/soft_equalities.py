@@ -104,13 +104,13 @@ def _block(
     every_row: bool,
 ) -> list[Block]:
     """Rows with ṙ, r and J̇ v of each, of one impedance d; those that nothing moves are left out unless all count."""
-    rows, wanted, D = [], [], []
+    rows, references, D = [], [], []
     for row, (rate, r, bias), A in zip(J, state, inertias, strict=True):
         if any(not is_zero(x) for x in row) or every_row:
             rows.append(row)
-            wanted.append(softness.acceleration(rate, d, r) - bias)
+            references.append(softness.acceleration(rate, d, r) - bias)
             D.append(1.0 / replace(softness, inverse_inertia=A).regularisation(d))
-    return [Block(rows, wanted, Equality(D))] if any(not is_zero(x) for row in rows for x in row) else []
+    return [Block(rows, references, Equality(D))] if any(not is_zero(x) for row in rows for x in row) else []
 
 
 class _Turn(NamedTuple):
@@ -153,11 +153,11 @@ def _jacobian(tree: Tree, one: Side, other: Side, turn: _Turn | None) -> list[li
     columns: dict[int, list[list[Scalar]]] = {}
     for side in (one, other):
         for j, _ in side.joints(tree):
-            seen = [[*(_at_origin(side, m) * side.sign).components()] for m in side.columns[j]]
+            rows = [[*(_at_origin(side, m) * side.sign).components()] for m in side.columns[j]]
             if turn is not None:
-                for numbers, m in zip(seen, side.columns[j], strict=True):
+                for numbers, m in zip(rows, side.columns[j], strict=True):
                     numbers += turn.rate(m.angular * side.sign).components()
-            columns[j] = [_sum(*pair) for pair in zip(columns[j], seen, strict=True)] if j in columns else seen
+            columns[j] = [_sum(*pair) for pair in zip(columns[j], rows, strict=True)] if j in columns else rows
     J = tree.columns(3 if turn is None else 6, apart=True)
     for j, of_joint in columns.items():
         J[j] = of_joint

@@ -90,10 +90,10 @@ def follower(
         away = leader.length - reference[1]
         for k, c in reversed(list(enumerate(coefficients))[1:]):
             slope = slope * away + k * c
-    wanted: Scalar = 0.0
+    goal: Scalar = 0.0
     for c in reversed(coefficients if leader is not None else coefficients[:1]):
-        wanted = wanted * away + c
-    r = reach.length - reference[0] - wanted
+        goal = goal * away + c
+    r = reach.length - reference[0] - goal
     row = _row(sight, reach, *([] if leader is None else [_scaled(leader, -slope)]))
     d = softness.at(r)
     a_ref = softness.acceleration(dot(row, sight.v), d, r) - dot(row, sight.drift)

@@ -33,7 +33,7 @@ __all__ = ["Wrapped", "wrapped", "wrapped_inside"]
 _TINY = 1e-30
 _ITERATIONS = 40
 _EXACT = 1e-15
-"""A step of Newton's method that is none, rad."""
+"""The size of a step of Newton's method that counts as zero, rad."""
 
 
 class Wrapped(NamedTuple):
@@ -50,34 +50,34 @@ class Wrapped(NamedTuple):
 
 def wrapped(p: Vec3, q: Vec3, radius: float, axis: Vec3 | None, side: Vec3 | None) -> Wrapped:
     """The way from p to q around a shape, from its centre; `axis` is a cylinder's, None for a sphere."""
-    seen = _seen(p, q, radius, axis)
-    n, sweep = seen.n, seen.sweep
+    plane = _seen(p, q, radius, axis)
+    n, sweep = plane.n, plane.sweep
     if side is not None:
-        sweep = _angle(n, seen.p, side) + _angle(n, side, seen.q)
+        sweep = _angle(n, plane.p, side) + _angle(n, side, plane.q)
     turn = select(less(sweep, 0.0), -1.0, 1.0)
-    phi = absolute(sweep) - seen.alpha_p - seen.alpha_q
-    touches = less(0.0, phi) * seen.is_outside
+    phi = absolute(sweep) - plane.alpha_p - plane.alpha_q
+    touches = less(0.0, phi) * plane.is_outside
     arc = radius * phi
-    climb = (n.dot(q) - n.dot(p)) * (1.0 / select(touches, seen.free_p + arc + seen.free_q, 1.0))
-    first = _turned(n, seen.p * (radius / seen.r_p), turn * seen.alpha_p)
-    second = _turned(n, seen.q * (radius / seen.r_q), -(turn * seen.alpha_q))
+    climb = (n.dot(q) - n.dot(p)) * (1.0 / select(touches, plane.free_p + arc + plane.free_q, 1.0))
+    first = _turned(n, plane.p * (radius / plane.r_p), turn * plane.alpha_p)
+    second = _turned(n, plane.q * (radius / plane.r_q), -(turn * plane.alpha_q))
     return Wrapped(
         touches,
-        first + n * (n.dot(p) + climb * seen.free_p),
-        second + n * (n.dot(q) - climb * seen.free_q),
+        first + n * (n.dot(p) + climb * plane.free_p),
+        second + n * (n.dot(q) - climb * plane.free_q),
         arc * sqrt(1.0 + climb * climb),
     )
 
 
 def wrapped_inside(p: Vec3, q: Vec3, radius: float, axis: Vec3 | None) -> Wrapped:
     """The way from p to q through the inside of a shape, from its centre."""
-    seen = _seen(p, q, radius, axis)
-    n, turn, theta = seen.n, select(less(seen.sweep, 0.0), -1.0, 1.0), absolute(seen.sweep)
-    touches = less(theta, seen.alpha_p + seen.alpha_q) * seen.is_outside
-    ratios = [select(touches, radius / r, 0.5) for r in (seen.r_p, seen.r_q)]
+    plane = _seen(p, q, radius, axis)
+    n, turn, theta = plane.n, select(less(plane.sweep, 0.0), -1.0, 1.0), absolute(plane.sweep)
+    touches = less(theta, plane.alpha_p + plane.alpha_q) * plane.is_outside
+    ratios = [select(touches, radius / r, 0.5) for r in (plane.r_p, plane.r_q)]
     beta = _bend(select(touches, theta, 1.0), ratios)
-    t = _turned(n, seen.p * (radius / seen.r_p), turn * (beta - _asin(ratios[0] * sin(beta))))
-    before, after = (sqrt(maximum(way.dot(way), _TINY)) for way in (t - seen.p, seen.q - t))
+    t = _turned(n, plane.p * (radius / plane.r_p), turn * (beta - _asin(ratios[0] * sin(beta))))
+    before, after = (sqrt(maximum(way.dot(way), _TINY)) for way in (t - plane.p, plane.q - t))
     point = t + n * (n.dot(p) + (n.dot(q) - n.dot(p)) * before / (before + after))
     return Wrapped(touches, point, point, 0.0)
 
@@ -146,9 +146,9 @@ def _normal(p: Vec3, q: Vec3) -> Vec3:
     is_x = less(absolute(x), absolute(y))
     other = Vec3(select(is_x, 1.0, 0.0), select(is_x, 0.0, 1.0), 0.0).cross(p)
     is_apart = less(1e-24 * p.dot(p) * q.dot(q), n.dot(n))
-    chosen = Vec3(*(select(is_apart, a, b) for a, b in zip(n.components(), other.components(), strict=True)))
-    size: Scalar = sqrt(maximum(chosen.dot(chosen), _TINY))
-    return chosen * (1.0 / size)
+    normal = Vec3(*(select(is_apart, a, b) for a, b in zip(n.components(), other.components(), strict=True)))
+    size: Scalar = sqrt(maximum(normal.dot(normal), _TINY))
+    return normal * (1.0 / size)
 
 
 def _angle(n: Vec3, a: Vec3, b: Vec3) -> Scalar:

@@ -228,7 +228,7 @@ def _nearest(points: Floats, others: Floats) -> Indices:
 
 
 def _sound(vertices: Floats, faces: Indices) -> Indices:
-    """The faces with three corners at different places, unless that is none."""
+    """The faces with three corners at different places; all faces if there are none."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     is_whole = (a != b).any(axis=1) & (b != c).any(axis=1) & (c != a).any(axis=1)
     return faces[is_whole] if is_whole.any() else faces

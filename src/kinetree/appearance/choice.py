@@ -40,17 +40,17 @@ def visible(robot: Model) -> list[Seen]:
     has_skin, joints = bool(skins(robot)), robot.joints.values()
     loose = {joint.child for joint in joints if isinstance(joint.kind, Free) and joint.parent == robot.root}
     loose -= {one.parent for one in joints}
-    chosen: dict[str, list[int]] = {}
+    indices: dict[str, list[int]] = {}
     for body in robot.bodies.values():
         group = [groups.get((body.name, k), 0) for k in range(len(body.geometry))]
-        seen = [k for k, one in enumerate(group) if one < _SHOWN_GROUPS]
-        shown = [k for k in seen if body.geometry[k].role == "visual" or body.geometry[k].contact is not None]
+        in_groups = [k for k, one in enumerate(group) if one < _SHOWN_GROUPS]
+        shown = [k for k in in_groups if body.geometry[k].role == "visual" or body.geometry[k].contact is not None]
         for_show = [k for k in shown if body.geometry[k].role == "visual"]
         if any(body.geometry[k].shape == "mesh" for k in for_show):
             with_these = {group[k] for k in for_show}
             shown = [k for k in shown if group[k] in with_these]
-        chosen[body.name] = shown or (list(range(len(group))) if has_skin else seen if body.name in loose else [])
-    return _chosen(robot, lambda body, index, _: index in chosen[body.name])
+        indices[body.name] = shown or (list(range(len(group))) if has_skin else in_groups if body.name in loose else [])
+    return _chosen(robot, lambda body, index, _: index in indices[body.name])
 
 
 def skins(robot: Model) -> list[str]:

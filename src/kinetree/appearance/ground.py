@@ -59,12 +59,12 @@ def ground_of(robot: Model, looks: Looks | None = None) -> Ground | None:
     """
     if robot.floating_base:
         return None
-    seen = None if looks is None else {part.name for part in looks.parts}
+    drawn = None if looks is None else {part.name for part in looks.parts}
     best: Ground | None = None
     for (body, index), name in part_names(robot).items():
         owner = robot.bodies[body]
         shape = owner.geometry[index]
-        if owner.slot or shape.shape != "plane" or (seen is not None and name not in seen):
+        if owner.slot or shape.shape != "plane" or (drawn is not None and name not in drawn):
             continue
         placement = owner.placement.matrix @ shape.placement.matrix
         size = shape.size[0], shape.size[1]

@@ -92,16 +92,16 @@ def refined(image: Image, numbers: Floats, faces: Indices, most: int) -> tuple[F
         length = np.linalg.norm((numbers[first, -2:] - numbers[second, -2:]) * blurred.shape[1::-1], axis=1)
         # Where ends and middle agree by chance, an edge is longer than the image on it.
         is_cut = ((spread > _DIFFERENCE) & (length > 1.5)) | (length > 64.0)
-        chosen = np.flatnonzero(is_cut)
+        edges_cut = np.flatnonzero(is_cut)
         room = (most - len(faces)) // 2
-        if not len(chosen) or room <= 0:
+        if not len(edges_cut) or room <= 0:
             break
-        if len(chosen) > room:
-            order = np.argsort(-(spread[chosen] * np.sqrt(length[chosen])), kind="stable")
-            chosen = chosen[order[:room]]
+        if len(edges_cut) > room:
+            order = np.argsort(-(spread[edges_cut] * np.sqrt(length[edges_cut])), kind="stable")
+            edges_cut = edges_cut[order[:room]]
         cut = np.full(len(key), -1, np.int64)
-        cut[chosen] = len(numbers) + np.arange(len(chosen))
-        numbers = np.concatenate([numbers, middles[chosen]])
+        cut[edges_cut] = len(numbers) + np.arange(len(edges_cut))
+        numbers = np.concatenate([numbers, middles[edges_cut]])
         faces = _cut(faces, cut[place.reshape(-1)].reshape(-1, 3))
     return numbers, faces
 

@@ -88,7 +88,7 @@ class Companions:
     def __init__(self, path: Path) -> None:
         self._finder = MeshFinder(path, [_package(path)])
         self.hashes: dict[str, str] = {}
-        """By their names in the mesh file; "" for those that are not there."""
+        """The hashes by name in the mesh file; "" for missing files."""
 
     def content(self, name: str) -> bytes | None:
         """The content of the file of this name; None if it is missing. Where a path is another computer's, the file may

@@ -63,8 +63,8 @@ def mesh_surface(
     colors = mesh.colors
     is_plain = is_plain or bool(asset)
     if is_plain or mesh.is_bare.any():
-        chosen = np.where((mesh.is_bare | is_plain)[:, None], np.array(color, np.uint8), colors)
-        colors = chosen.astype(np.uint8)
+        mixed = np.where((mesh.is_bare | is_plain)[:, None], np.array(color, np.uint8), colors)
+        colors = mixed.astype(np.uint8)
     surface = Surface(
         vertices.astype(np.float32),
         mesh.faces if scale.prod() >= 0.0 else np.ascontiguousarray(mesh.faces[:, ::-1]),

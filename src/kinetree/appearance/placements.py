@@ -66,10 +66,10 @@ def bounds_of(looks: Looks, placements: Floats) -> tuple[Floats, Floats]:
     """
     if not looks.parts:
         return np.zeros(3), np.zeros(3)
-    chosen = [k for k, part in enumerate(looks.parts) if not part.is_ground] or range(len(looks.parts))
+    bounded = [k for k, part in enumerate(looks.parts) if not part.is_ground] or range(len(looks.parts))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     placements = np.asarray(placements, dtype=np.float64).reshape(-1, len(looks.parts), 4, 4)
-    for k in chosen:
+    for k in bounded:
         corners = _corners(looks.parts[k].surface.vertices)
         if not len(corners):
             continue

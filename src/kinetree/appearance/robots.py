@@ -103,11 +103,11 @@ def _looks(robot: Model, role: Role) -> Looks:
         return Looks(tuple(stand_ins(robot)))
     if role == "collision":
         return _drawn(robot, touching(robot), role, lambda _: COLLISION)
-    wanted = visible(robot)
-    scenery = [one for one in wanted if one.is_scenery]
-    if len(scenery) == len(wanted):
-        wanted += [one for one in touching(robot) if not one.is_scenery]
-    looks = _drawn(robot, wanted, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
+    shapes = visible(robot)
+    scenery = [one for one in shapes if one.is_scenery]
+    if len(scenery) == len(shapes):
+        shapes += [one for one in touching(robot) if not one.is_scenery]
+    looks = _drawn(robot, shapes, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
     if names := skins(robot):
         remarks = (Unseen(name or "skin", _SKIN) for name in names)
         looks = replace(looks, unseen=(*looks.unseen, *remarks))
@@ -115,7 +115,7 @@ def _looks(robot: Model, role: Role) -> Looks:
     if not drawn or (robot.nv and drawn <= {one.name for one in scenery}):
         return replace(looks, parts=(*looks.parts, *stand_ins(robot)))
     bodies = {part.body for part in looks.parts}
-    lost = {one.body.name for one in wanted} - bodies
+    lost = {one.body.name for one in shapes} - bodies
     return replace(looks, parts=(*looks.parts, *(part for part in stand_ins(robot) if part.body in lost)))
 
 

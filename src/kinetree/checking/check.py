@@ -102,9 +102,9 @@ def _is_listed_otherwise(note: str) -> bool:
 def check_names(subject: Subject, _: Collected) -> Iterator[Problem]:
     """Names of bodies, or of joints, that differ only in case or in blanks; shapes of a body with one name."""
     for what, parts in (("bodies", subject.parts.links), ("joints", subject.parts.joints)):
-        seen: dict[str, str] = {}
+        names: dict[str, str] = {}
         for part in parts:
-            other = seen.setdefault("".join(part.name.split()).casefold(), part.name)
+            other = names.setdefault("".join(part.name.split()).casefold(), part.name)
             if other != part.name:
                 sentence = f"the names of the {what} {other!r} and {part.name!r} differ only in case or in blanks"
                 yield warning(part.where, f"{sentence}; choose names that cannot be confused", "similar-names")

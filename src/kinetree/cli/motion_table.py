@@ -28,7 +28,7 @@ def summary(trajectory: Trajectory, seconds: float, *, touches: bool) -> Table:
 
 
 def document(trajectory: Trajectory, seconds: float) -> dict[str, Any]:
-    """The same for JSON, not rounded; of several motions, lists with a number per motion."""
+    """The table for JSON, not rounded; of several motions, lists with a number per motion."""
     import numpy as np
 
     energies = {name: getattr(trajectory, name) for name in ("kinetic", "potential", "total")}

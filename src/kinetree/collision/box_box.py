@@ -182,7 +182,7 @@ def _face_corners(quad: Sequence[Vec3], half: Vec3) -> list[_Corner]:
 
 
 def _packed(candidates: Sequence[_Corner]) -> tuple[list[Scalar], list[Vec3]]:
-    """Distances and places of those that exist, in order, in as many slots as a polygon has corners at most."""
+    """Distances and places of the corners that exist, in order, in as many slots as a polygon has corners at most."""
     distances: list[Scalar] = [FAR] * _SLOTS
     places = [candidates[k].at for k in range(_SLOTS)]
     before: Scalar = 0.0

@@ -619,7 +619,7 @@ class _Pair:
         return p, p - self.of_b(q)
 
     def farthest_each(self, directions: Sequence[Vec3]) -> list[tuple[Vec3, Vec3]]:
-        """The same along each of some directions."""
+        """The farthest points along each of some directions."""
         of_a, of_b = self.a.supports(directions), self.b.supports([-(self.R.T @ n) for n in directions])
         return [(p, p - self.of_b(q)) for p, q in zip(of_a, of_b, strict=True)]
 

@@ -160,7 +160,7 @@ Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hu
 
 
 def sum_of(shape: Shape) -> MinkowskiSum:
-    """A shape as a sum; those that are not are rejected.
+    """A shape as a sum; other shapes are rejected.
 
     >>> sum_of(Capsule(0.05, 0.2))
     MinkowskiSum(radius=0.05, half_x=0.0, half_y=0.0, half_z=0.2, x=0.0, y=0.0, z=0.0)
@@ -193,7 +193,7 @@ def of_kind(kind: str, shape: MinkowskiSum) -> Shape:
 
 
 def simple_shape(kind: str, size: Sequence[Scalar]) -> Shape | None:
-    """The shape that a robot's geometry of a kind and lengths is; None for those that are not made of lengths alone.
+    """The shape of a robot's geometry of a kind and lengths; None for kinds that need more than lengths.
 
     >>> simple_shape("capsule", (0.05, 0.4))
     Capsule(radius=0.05, half_length=0.2)

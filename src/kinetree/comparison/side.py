@@ -61,7 +61,7 @@ class Solid:
         return Solid(self.mass + other.mass, self.moment + other.moment, self.about_origin + other.about_origin)
 
     def seen_from(self, T: Array) -> Solid:
-        """The same in the axes and about the origin of another frame, in which this one is placed at T (4, 4)."""
+        """The solid in the axes and about the origin of another frame, in which this one is placed at T (4, 4)."""
         R, p = T[:3, :3], T[:3, 3]
         h = R @ self.moment
         cross = 2.0 * (p @ h) * np.eye(3) - np.outer(p, h) - np.outer(h, p)

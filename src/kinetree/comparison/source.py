@@ -25,7 +25,7 @@ class Source:
 
     file: Path
     format: str
-    """"URDF", "MJCF" or "SDF"; "" if it is none of these."""
+    """"URDF", "MJCF" or "SDF"; "" for any other format."""
     robot: Model
     package_roots: tuple[Path, ...] = ()
 

@@ -105,7 +105,7 @@ class Arguments:
         self.alternatives: Sequence[tuple[int, Body]] = alternatives
 
     def repeated(self, rows: Sequence[int], steps: int) -> Arguments:
-        """The same for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
+        """Arguments for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
         ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
         core = (steps, *self.core[1:])
         return Arguments(

@@ -96,9 +96,9 @@ def call_in_pieces(
         out = np.empty((*split.batch, *core_out), dtype)
     else:  # a piece must not overwrite what another still has to read
         arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
-    seen = split.run(function, arrays, (out,))
-    if seen:
-        _report_errors(seen, modes, getattr(function, "__name__", "function"))
+    errors = split.run(function, arrays, (out,))
+    if errors:
+        _report_errors(errors, modes, getattr(function, "__name__", "function"))
     return out
 
 
@@ -146,19 +146,19 @@ class _Split:
 
     def run(self, function: Callable[..., Any], arrays: Sequence[Array], results: tuple[Array, ...]) -> set[str]:
         """Compute all pieces into the results; gives the kinds of floating-point errors that there were."""
-        seen: set[str] = set()
+        errors: set[str] = set()
 
         def compute(piece: slice) -> None:
             parts = [
                 x if k is None else x[(slice(None),) * k + (piece,)] for x, k in zip(arrays, self.own_axes, strict=True)
             ]
             # The caller's errstate does not reach other threads, and would act once per piece, so errors are collected.
-            with np.errstate(all="call", call=lambda kind, _: seen.add(kind)):
+            with np.errstate(all="call", call=lambda kind, _: errors.add(kind)):
                 outs = tuple(x[(slice(None),) * self.axis + (piece,)] for x in results)
                 function(*parts, out=outs if len(outs) > 1 else outs[0])
 
         on_threads(compute, self.pieces, self.limit)
-        return seen
+        return errors
 
 
 def _split(arrays: Sequence[Array], core_in: Sequence[int], work: float, threads: int | None = None) -> _Split | None:

@@ -153,7 +153,7 @@ def requested(
 
 
 compile_function = compile
-"""The same for modules in which `compile` is Python's own."""
+"""`compile`, for modules in which that name is Python's own."""
 
 
 def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:

@@ -57,7 +57,7 @@ class HasParameters(Protocol):
     """A resolved option in which some numbers are parameters of the robot, such as the friction of its shapes."""
 
     def with_parameters(self, given: GivenNumbers) -> Self:
-        """The same with the numbers that a call gives."""
+        """A copy with the numbers that a call gives."""
         ...
 
 
@@ -67,7 +67,7 @@ class HasLatentParts(Protocol):
     that a body may be, or dry friction of joints without any."""
 
     def called_for(self, model: Model, names: Iterable[str]) -> Self:
-        """The same with those that the parameters of these names call for."""
+        """A copy with the parts that the parameters of these names call for."""
         ...
 
 

@@ -58,8 +58,8 @@ class _Helpers:
             with self._lock:
                 self._callers += 1
                 counted = True
-                wanted = min(limit - self._callers - self._helping, len(pieces) - 1)
-            self._ask(call, wanted)
+                helpers = min(limit - self._callers - self._helping, len(pieces) - 1)
+            self._ask(call, helpers)
             while (piece := self._next(call)) is not None:
                 compute(piece)
         finally:

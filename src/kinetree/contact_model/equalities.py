@@ -103,6 +103,6 @@ def frame_of_site(robot: Model, name: str) -> HeldFrame:
 
 
 def anchored(robot: Model, frame: HeldFrame) -> Anchor:
-    """The same as algorithms read it."""
+    """The frame in the form that algorithms read."""
     body = robot.bodies[frame.body]
     return Anchor(body.slot, frame.placement @ body.placement)

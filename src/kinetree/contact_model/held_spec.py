@@ -50,7 +50,7 @@ class ConnectionSpec:
     turning: Turning | None
 
     def with_parameters(self, numbers: GivenNumbers) -> ConnectionSpec:
-        """The same with the softness that a call gives."""
+        """A copy with the softness that a call gives."""
         return replace(self, softness=softened_again(self.softness, numbers.rows.get(self.name, {})))
 
 
@@ -100,7 +100,7 @@ class TendonLimit:
     softness: Softness
 
     def with_parameters(self, numbers: GivenNumbers) -> TendonLimit:
-        """The same with the margin and the softness that a call gives."""
+        """A copy with the margin and the softness that a call gives."""
         own = numbers.rows.get(self.length.tendon, {})
         return replace(
             self, margin=margin_again(self.margin, own), softness=softened_again(self.softness, own, "_limit")
@@ -116,7 +116,7 @@ class TendonFriction:
     softness: Softness
 
     def with_parameters(self, numbers: GivenNumbers) -> TendonFriction:
-        """The same with the friction and the softness that a call gives."""
+        """A copy with the friction and the softness that a call gives."""
         own = numbers.rows.get(self.length.tendon, {})
         (loss,) = own.get("friction", (self.loss,))
         return replace(self, loss=loss, softness=softened_again(self.softness, own, "_friction"))
@@ -134,7 +134,7 @@ class TendonCoupling:
     softness: Softness
 
     def with_parameters(self, numbers: GivenNumbers) -> TendonCoupling:
-        """The same with the softness that a call gives."""
+        """A copy with the softness that a call gives."""
         return replace(self, softness=softened_again(self.softness, numbers.rows.get(self.name, {})))
 
 

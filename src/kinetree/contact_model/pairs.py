@@ -52,7 +52,7 @@ class Pairs(NamedTuple):
 
 
 def touching_pairs(robot: Model, options: SimulationOptions) -> Pairs:
-    """All of them: by bodies, then explicit pairs, then by shapes."""
+    """All pairs of shapes that may touch: by bodies, then explicit pairs, then by shapes."""
     shapes = surfaces(robot)
     rules = _Rules(robot, shapes, options)
     n = len(shapes)

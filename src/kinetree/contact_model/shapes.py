@@ -112,7 +112,7 @@ class Shapes:
         )
 
     def surface(self, body: str, index: int, geometry: Geometry) -> FoundShape:
-        """The same as rays meet it: a mesh by its triangles, not by its hull, and a plane as far as it is drawn."""
+        """The shape as rays meet it: a mesh by its triangles, not by its hull, and a plane as far as it is drawn."""
         if geometry.shape == "plane":
             x, y = geometry.size[:2]
             return FoundShape(Plane(0.5 * x, 0.5 * y), geometry.placement)

@@ -59,7 +59,7 @@ class LimitSpec:
     """The coordinate's place within the joint; None: the angle of a ball joint."""
 
     def with_parameters(self, numbers: GivenNumbers) -> LimitSpec:
-        """The same with the ends, the margin and the softness that a call gives."""
+        """A copy with the ends, the margin and the softness that a call gives."""
         own = numbers.joints.get(self.joint, {})
         (lower,), (upper,) = own.get("lower", (self.lower,)), own.get("upper", (self.upper,))
         soft = softened_again(self.softness, own, "_limit")
@@ -83,7 +83,7 @@ class FrictionSpec:
         return cls(settings.joint, dof, loss, soft)
 
     def with_parameters(self, numbers: GivenNumbers) -> FrictionSpec:
-        """The same with the friction and the softness that a call gives."""
+        """A copy with the friction and the softness that a call gives."""
         own = numbers.joints.get(self.joint, {})
         loss = own["friction"][self.dof] if "friction" in own else self.loss
         return replace(self, loss=loss, softness=softened_again(self.softness, own, "_friction"))
@@ -102,7 +102,7 @@ class CouplingSpec:
     softness: Softness
 
     def with_parameters(self, numbers: GivenNumbers) -> CouplingSpec:
-        """The same with the softness that a call gives."""
+        """A copy with the softness that a call gives."""
         return replace(self, softness=softened_again(self.softness, numbers.rows.get(self.name, {})))
 
 
@@ -118,7 +118,7 @@ class Unsupported:
 
 @record(frozen=True, slots=True)
 class SoftConstraints:
-    """All of them, in the order of the file."""
+    """All soft constraints of a robot, in the order of the file."""
 
     limits: tuple[LimitSpec, ...] = ()
     frictions: tuple[FrictionSpec, ...] = ()
@@ -148,7 +148,7 @@ class SoftConstraints:
     """The speed, m/s, below which bodies at rest on each other sleep after some time of a motion; None: none do."""
 
     def called_for(self, model: Model, names: Iterable[str]) -> SoftConstraints:
-        """The same with the parts that these parameters call for: pairs of all objects that a body may be, and dry
+        """A copy with the parts that these parameters call for: pairs of all objects that a body may be, and dry
         friction of joints."""
         given = [find(model, name.removesuffix(ROWS)) for name in names if name.removesuffix(ROWS).endswith(_CALLING)]
         bodies = [one.owner.name for one in given if isinstance(one.owner, Body) and one.quantity == "alternative"]
@@ -182,7 +182,7 @@ class SoftConstraints:
         return replace(self, frictions=(*self.frictions, *more))
 
     def with_parameters(self, numbers: GivenNumbers) -> SoftConstraints:
-        """The same with the numbers of shapes, pairs, limits, dry friction and equalities that a call gives."""
+        """A copy with the numbers of shapes, pairs, limits, dry friction and equalities that a call gives."""
         return replace(
             self,
             limits=tuple(limit.with_parameters(numbers) for limit in self.limits),

@@ -62,7 +62,7 @@ class TouchingShape:
         return absent
 
     def with_parameters(self, numbers: GivenNumbers) -> TouchingShape:
-        """The same with the size and the placement that a call gives."""
+        """A copy with the size and the placement that a call gives."""
         own = self.given(numbers)
         return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
 
@@ -100,7 +100,7 @@ class TouchSpec:
         return not self.adhesion and not any(any(motion) for motion in self.surface_velocity)
 
     def with_parameters(self, numbers: GivenNumbers) -> TouchSpec:
-        """The same with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
+        """A copy with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
         own = self.first.given(numbers), self.second.given(numbers)
         of_pair = {} if self.pair is None else numbers.rows.get(self.pair, {})
         absent = maximum(self.first.absent(numbers), self.second.absent(numbers))

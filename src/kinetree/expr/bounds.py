@@ -119,8 +119,8 @@ class _Check:
         if len(on.terms) != 1:
             return around if on.terms or on.base == case else None
         loop = on.terms[0].loop
-        chosen = around[loop].where(on, case, self._program.tables)
-        return None if chosen is None else (*around[:loop], chosen, *around[loop + 1 :])
+        restricted = around[loop].where(on, case, self._program.tables)
+        return None if restricted is None else (*around[:loop], restricted, *around[loop + 1 :])
 
     def _within(self, at: Index, size: int, around: tuple[_Around, ...], what: str) -> None:
         low, high = self._interval(at, around)

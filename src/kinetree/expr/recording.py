@@ -198,12 +198,12 @@ class Recorder:
             counters = range((len(values) - base - 1) // max(term.scale, 1) + 1)
             rows = counters if term.table is None else self.tables[term.table]
             values, first = [values[max(0, base + term.scale * x)] for x in rows], 0
-        seen = values[first:]
-        if not seen:  # the loop has no iterations
+        reached = values[first:]
+        if not reached:  # the loop has no iterations
             return 0, 0, None
-        step = seen[1] - seen[0] if len(seen) > 1 else 0
-        if all(b - a == step for a, b in pairwise(seen)):
-            return seen[0] - step * first, step, None
+        step = reached[1] - reached[0] if len(reached) > 1 else 0
+        if all(b - a == step for a, b in pairwise(reached)):
+            return reached[0] - step * first, step, None
         return 0, 1, self.table(values)
 
     @contextmanager

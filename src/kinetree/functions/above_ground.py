@@ -118,8 +118,8 @@ def deepest_overlap(
     """
     rows = np.asarray(q, np.float64).reshape(-1, robot.nq)
     placed = _placed(robot, rows)
-    chosen = {body.name: x for name, x in parameters.items() if (body := body_of_alternatives(robot, name))}
-    indices: dict[str, Any] = {name: np.broadcast_to(x, q.shape[:-1]).ravel() for name, x in chosen.items()}
+    objects = {body.name: x for name, x in parameters.items() if (body := body_of_alternatives(robot, name))}
+    indices: dict[str, Any] = {name: np.broadcast_to(x, q.shape[:-1]).ravel() for name, x in objects.items()}
     numbers = GivenNumbers({}, {}, {}, indices)
     near = _near(constraints.touches, placed, len(rows))
     if not near:

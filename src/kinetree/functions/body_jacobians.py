@@ -26,8 +26,8 @@ def _jacobians(model: Form, q: Slots, *, frames: Names, expressed_in: str, part:
     J = tree.columns(rows * frame_count(model.one_by_one, frames))
     if expressed_in == "local":
         for k, frame in numbered_frames(model, frames, about):
-            seen = algorithms.seen_from(tree, q, frame.slot, frame.placement)
-            columns = algorithms.jacobian(tree, q, frame.slot, seen)
+            transforms = algorithms.seen_from(tree, q, frame.slot, frame.placement)
+            columns = algorithms.jacobian(tree, q, frame.slot, transforms)
             for j, _ in tree.toward_root(frame.slot):
                 J[j, k * rows] = [part_of(column, part) for column in columns[j]]
         return J.flat()

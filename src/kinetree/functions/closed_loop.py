@@ -212,17 +212,17 @@ class ClosedLoop:
         own = {name: given[name] for name in (*self.state, *self.given)}
         for name in setting.rows:
             own[name] = own[name].reshape(self._arguments[name].shape)
-        said = self._run(controller, given[_TIME][0, 0], given, own)
+        outputs = self._run(controller, given[_TIME][0, 0], given, own)
         if setting.when == "held":
             before = {x.name: given[x.name] for x in self._kept}
             is_fresh = given[_FRESH][0, 0] != 0.0
-            for name, x in said.items():
+            for name, x in outputs.items():
                 kept = before[name] if name in before else before[f"held {name}"]
-                said[name] = np.where(is_fresh, x, kept)
+                outputs[name] = np.where(is_fresh, x, kept)
         options: dict[str, Any] = {
             "integrator": setting.integrator,
             **dict(setting.switches),
-            "f_ext": self._acting(given, said) or None,
+            "f_ext": self._acting(given, outputs) or None,
             "parameters": {name: given[f"parameter {name}"] for name in setting.parameters} or None,
         }
         if setting.constraints:
@@ -231,10 +231,10 @@ class ClosedLoop:
         if not setting.integrator:
             results: dict[str, Any] = {name: given[name] for name in self._of_start}
         elif setting.when == "stages":
-            results = self._staged(robot, controller, said, given, own, options)
+            results = self._staged(robot, controller, outputs, given, own, options)
         else:
-            results = self._moved(robot, said, given, options)
-        results = {**said, **results}
+            results = self._moved(robot, outputs, given, options)
+        results = {**outputs, **results}
         pieces = [results[part.name.removeprefix("held ")] for part in self._results]
         return np.concatenate([np.ravel(x) for x in pieces])[None]
 
@@ -307,13 +307,13 @@ class ClosedLoop:
         returned = controller(**{**taken, **own})
         if self._is_bare:
             return {self._output: returned}
-        said, expected = dict(parts_of(returned) or {}), (self._output, *self.state, *self.recorded)
-        if set(said) != {*expected}:
+        outputs, expected = dict(parts_of(returned) or {}), (self._output, *self.state, *self.recorded)
+        if set(outputs) != {*expected}:
             refuse(
-                f"the controller {self.name!r} returned {', '.join(map(repr, said)) or 'nothing'} when it was run "
+                f"the controller {self.name!r} returned {', '.join(map(repr, outputs)) or 'nothing'} when it was run "
                 f"again, and {', '.join(map(repr, expected))} before; it must return the same in every run"
             )
-        return said
+        return outputs
 
     def _compiled(self, robot: Model, controller: Program) -> CompiledFunction:
         setting, own = self._setting, self._arguments

@@ -44,11 +44,11 @@ class Commanded:
     medium: Immersion
 
     def called_for(self, model: Model, names: Iterable[str]) -> Commanded:
-        """The same, prepared for these parameters."""
+        """A copy that is prepared for these parameters."""
         return replace(self, actuation=with_ease(model, self.actuation, names))
 
     def with_parameters(self, given: GivenNumbers) -> Commanded:
-        """The same with the numbers that a call gives."""
+        """A copy with the numbers that a call gives."""
         return replace(self, actuation=self.actuation.with_parameters(given))
 
 

@@ -218,11 +218,11 @@ def constrained_inverse_dynamics(
     """
     check_on_impossible(on_impossible)
     weights = [(kind, x) for kind, x in ((_TORQUES, torque_weights), (_FORCES, force_weights)) if x is not None]
-    chosen: dict[str, Any] = {kind.name: _Given() for kind, _ in weights}
+    weight_options: dict[str, Any] = {kind.name: _Given() for kind, _ in weights}
     found = run(
         CONSTRAINED_INVERSE_DYNAMICS, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
         numbers=[array for kind, x in weights for array in kind.arrays(x)],
-        constraints=apart(constraints, ROWS)[0], smallest=smallest, tolerance=tolerance, **chosen,
+        constraints=apart(constraints, ROWS)[0], smallest=smallest, tolerance=tolerance, **weight_options,
         **switched_on(robot, passive),
     )  # fmt: skip
     tau, forces, unmet = np.split(found, (robot.nv, found.shape[-1] - len(_without_drive(robot))), axis=-1)

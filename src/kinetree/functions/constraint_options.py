@@ -63,15 +63,15 @@ def held(numbers: ConstraintNumbers) -> dict[str, Callable[[Model, Any], Hashabl
 
 def checked_constraints(model: Model, value: Any) -> tuple[Constraint, ...]:
     constraints = listed(value)
-    wanted = "constraints must be a list of kt.constraints.Contact and kt.constraints.Loop"
+    expected = "constraints must be a list of kt.constraints.Contact and kt.constraints.Loop"
     if not isinstance(constraints, tuple):
-        raise OptionError(f"{wanted}, not {value!r:.60}")
+        raise OptionError(f"{expected}, not {value!r:.60}")
     for k, constraint in enumerate(constraints):
         if not isinstance(constraint, Contact | Loop):
             hint = f", such as kt.constraints.Contact({constraint!r})" if isinstance(constraint, str) else ""
-            raise OptionError(f"{wanted}{hint}, but constraint {k} is {constraint!r:.60}")
+            raise OptionError(f"{expected}{hint}, but constraint {k} is {constraint!r:.60}")
     if not constraints:
-        raise OptionError(f"{wanted} with at least one of them; where nothing is held, use kt.aba")
+        raise OptionError(f"{expected} with at least one of them; where nothing is held, use kt.aba")
     holds(model.frames, constraints)  # raises if there is no such frame
     return constraints
 

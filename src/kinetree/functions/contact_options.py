@@ -96,7 +96,7 @@ def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:
 
 
 def _part_of(model: Model) -> SoftConstraints:
-    """The same without the parts that are not computed."""
+    """The constraints without the parts that are not computed."""
     if model not in _PARTIAL:
         _PARTIAL[model] = replace(soft_of(model), unsupported=())
     return _PARTIAL[model]
@@ -107,7 +107,7 @@ def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
     shown = "; ".join(f"{x.what} {x.name!r}: {x.reason}" for x in found.unsupported[:_SHOWN])
     more = len(found.unsupported) - _SHOWN
     return (
-        f"{model.name!r} has what kinetree's contacts do not compute yet: {shown}"
+        f"{model.name!r} has constraints that are not computed yet: {shown}"
         + (f"; and {more} more (kt.contact.soft_constraints(robot).unsupported)" if more > 0 else "")
         + ". Leave these out of the robot (robot.without_self_contact() keeps what touches the world, "
         "robot.with_contacts(bodies) what some bodies touch), or for a motion without them "

@@ -40,9 +40,9 @@ MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
 ADVICE = "smaller steps help, a lower impratio, or less friction (`kinetree docs contact`)"
 ACCURATE_ADVICE = "smaller steps help, or less friction (`kinetree docs contact`)"
 MOST_RESIDUAL = 1e-6
-"""The same for rigid contacts that are accurate, m/s."""
+"""The same for accurate rigid contacts, m/s."""
 MOST_OF_ONE_ROUND = 1.0
-"""The same for those that are not, m/s: the speed at which they push overlapping bodies apart."""
+"""The same for other rigid contacts, m/s: the speed at which they push overlapping bodies apart."""
 ROUNDS_ADVICE = (
     'contact=kt.contact.soft_constraints(robot, setting="rigid", accurate=True) solves them (`kinetree docs contact`)'
 )

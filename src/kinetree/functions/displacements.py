@@ -112,7 +112,7 @@ held_rates: Callable[..., Array] = _function(
         strategy=Strategy(loops=has_no_rows, is_dense=_has_many_rows),
     )
 )
-"""The same under constraints, whose numbers follow tau."""
+"""Displacements under constraints, whose numbers follow tau."""
 displaced_state: Callable[..., Array] = _function(STATE)
 """[q, v] (…, nq + nv) at a displacement d from a start, with velocities w in axes that do not turn."""
 fixed_velocity: Callable[..., Array] = _function(FIXED_VELOCITY)

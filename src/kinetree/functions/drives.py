@@ -56,7 +56,7 @@ def passive_option(_: Model, value: Any) -> Hashable:
 
 
 def all_passive_option(model: Model, value: Any) -> Hashable:
-    """The same for functions whose passive forces act by default: all of them for None."""
+    """`passive_option` for functions whose passive forces act by default: all of them for None."""
     return passive_option(model, True if value is None else value)
 
 

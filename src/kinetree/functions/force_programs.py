@@ -100,12 +100,12 @@ def _joined(
                 )
 
     def run(**given: Any) -> dict[str, Any]:
-        said: dict[str, Any] = {}
+        outputs: dict[str, Any] = {}
         if controller is None:
-            said[output] = given[given_name] if is_given else np.zeros(size)
+            outputs[output] = given[given_name] if is_given else np.zeros(size)
         else:
             returned = _called(controller, given)
-            said |= {output: returned} if (parts := parts_of(returned)) is None else parts
+            outputs |= {output: returned} if (parts := parts_of(returned)) is None else parts
         for name, key, program in sources:
             returned = _called(program, given)
             found = {"f_ext": returned} if (parts := parts_of(returned)) is None else dict(parts)
@@ -120,12 +120,12 @@ def _joined(
                     f"the program {program.name!r} of {key} returns a wrench of shape {np.shape(wrench)}, but "
                     "[f; n] has shape (6,)"
                 )
-            if common := said.keys() & found.keys():
+            if common := outputs.keys() & found.keys():
                 raise OptionError(
                     f"the program {program.name!r} of {key} returns {min(common)!r}, as another one does; rename one"
                 )
-            said |= {name: wrench, **found}
-        return said
+            outputs |= {name: wrench, **found}
+        return outputs
 
     run.__name__ = run.__qualname__ = " and ".join(dict.fromkeys(program.name for program in programs))
     parameters = [

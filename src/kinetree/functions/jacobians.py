@@ -53,13 +53,13 @@ def part_of(m: Motion, part: str) -> Sequence[Scalar]:
 
 
 def _jacobian(model: Form, q: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:
-    seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
-    return _flat(model, frame, algorithms.jacobian(model.tree, q, frame.slot, seen), part)
+    transforms = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
+    return _flat(model, frame, algorithms.jacobian(model.tree, q, frame.slot, transforms), part)
 
 
 def _rate(model: Form, q: Slots, v: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:
-    seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
-    return _flat(model, frame, algorithms.jacobian_rate(model.tree, q, v, frame.slot, seen, expressed_in), part)
+    transforms = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
+    return _flat(model, frame, algorithms.jacobian_rate(model.tree, q, v, frame.slot, transforms, expressed_in), part)
 
 
 def _flat(model: Form, frame: Frame, columns: Sequence[tuple[Motion, ...]], part: str) -> list[Scalar]:
@@ -77,8 +77,8 @@ def _bias_acceleration(
 
 
 def _hessian(model: Form, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
-    seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
-    return algorithms.kinematic_hessian(model.tree, q, frame.slot, seen, expressed_in).flat()
+    transforms = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
+    return algorithms.kinematic_hessian(model.tree, q, frame.slot, transforms, expressed_in).flat()
 
 
 _Q, _V = ("q", "nq"), ("v", "nv")

@@ -73,8 +73,8 @@ def rows_of_bodies(
 ) -> list[Scalar]:
     """One row per body: its force or inertia, by slot, in the requested coordinates."""
     for k, body in bodies:
-        seen = seen_from_body(body.placement, X_0[body.slot], expressed_in)
-        rows[k] = seen.back(quantities[body.slot]).linear_first()
+        X = seen_from_body(body.placement, X_0[body.slot], expressed_in)
+        rows[k] = X.back(quantities[body.slot]).linear_first()
     return rows.flat()
 
 

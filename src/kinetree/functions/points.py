@@ -41,8 +41,8 @@ def _acceleration(
 
 def _jacobian(model: Form, q: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str) -> list[Scalar]:
     axes = "local" if expressed_in == "local" else "local_world_aligned"
-    seen = algorithms.bodies_seen(model.tree, q, frame.slot, _at(point) @ frame.placement, axes)
-    columns = algorithms.jacobian(model.tree, q, frame.slot, seen)
+    transforms = algorithms.bodies_seen(model.tree, q, frame.slot, _at(point) @ frame.placement, axes)
+    columns = algorithms.jacobian(model.tree, q, frame.slot, transforms)
     J = model.tree.columns(3)
     for j, _ in model.tree.toward_root(frame.slot):
         J[j] = [m.linear.components() for m in columns[j]]

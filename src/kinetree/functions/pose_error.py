@@ -21,8 +21,8 @@ __all__ = ["pose_error"]
 
 def _error(model: Form, q: Slots, target: Sequence[Scalar], *, frame: Frame, expressed_in: str) -> Sequence[Scalar]:
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
-    wanted = transform_of_pose(target)
-    away = Transform(wanted.E.times(X.E.T), X.E @ (wanted.r - X.r))
+    goal = transform_of_pose(target)
+    away = Transform(goal.E.times(X.E.T), X.E @ (goal.r - X.r))
     return express(pose_log(away), X, expressed_in).linear_first()
 
 

@@ -39,13 +39,13 @@ def _relative_to_option(model: Model, name: Any) -> Frame:
 
 
 def _placement(model: Form, q: Slots, *, frame: Frame, relative_to: Frame) -> Sequence[Scalar]:
-    seen = algorithms.seen_across(model.tree, q, relative_to.slot, relative_to.placement, frame.slot)
-    return (frame.placement @ seen[frame.slot]).homogeneous()
+    transforms = algorithms.seen_across(model.tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    return (frame.placement @ transforms[frame.slot]).homogeneous()
 
 
 def _jacobian(model: Form, q: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str, part: str) -> list[Scalar]:
-    seen = _seen(model, q, frame, relative_to, expressed_in)
-    columns = algorithms.relative_jacobian(model.tree, q, frame.slot, relative_to.slot, seen)
+    transforms = _seen(model, q, frame, relative_to, expressed_in)
+    columns = algorithms.relative_jacobian(model.tree, q, frame.slot, relative_to.slot, transforms)
     J = model.tree.columns(rows_of(part))
     for j, _ in algorithms.joints_between(model.tree, frame.slot, relative_to.slot):
         J[j] = [part_of(m, part) for m in columns[j]]
@@ -55,8 +55,8 @@ def _jacobian(model: Form, q: Slots, *, frame: Frame, relative_to: Frame, expres
 def _velocity(
     model: Form, q: Slots, v: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str
 ) -> Sequence[Scalar]:
-    seen = _seen(model, q, frame, relative_to, expressed_in)
-    return algorithms.relative_velocity(model.tree, q, v, frame.slot, relative_to.slot, seen).linear_first()
+    transforms = _seen(model, q, frame, relative_to, expressed_in)
+    return algorithms.relative_velocity(model.tree, q, v, frame.slot, relative_to.slot, transforms).linear_first()
 
 
 def _acceleration(
@@ -64,8 +64,8 @@ def _acceleration(
 ) -> Sequence[Scalar]:
     tree = model.tree
     moves = algorithms.relative_motion(tree, q, v, qdd, frame.slot, relative_to.slot)
-    seen = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
-    X = frame.placement @ seen[frame.slot]
+    transforms = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    X = frame.placement @ transforms[frame.slot]
     a = express(frame.placement @ moves.a, X, expressed_in)
     if kind == "classical":
         a = classical(a, express(frame.placement @ moves.v, X, expressed_in))
@@ -77,11 +77,11 @@ def _seen(model: Form, q: Slots, frame: Frame, relative_to: Frame, expressed_in:
     tree = model.tree
     if expressed_in == "local":
         return algorithms.seen_across(tree, q, frame.slot, frame.placement, relative_to.slot)
-    seen = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    transforms = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
     if expressed_in == "world":
-        return seen
-    origin = (frame.placement @ seen[frame.slot]).r
-    return algorithms.seen_about(tree, frame.slot, seen, origin, relative_to.slot)
+        return transforms
+    origin = (frame.placement @ transforms[frame.slot]).r
+    return algorithms.seen_about(tree, frame.slot, transforms, origin, relative_to.slot)
 
 
 _Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")

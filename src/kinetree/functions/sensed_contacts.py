@@ -64,8 +64,8 @@ def contact_data(state: SensedState, one: SensorSpec) -> list[Scalar]:
     if asked.reduction == "netforce":
         slots = [contact_sensors.together(pushes), *[{}] * (asked.count - 1)]
     else:
-        seen = [push if sign > 0.0 else push.turned() for push, sign in pushes]
-        slots = contact_sensors.in_order(seen, asked.reduction, asked.count)
+        outward = [push if sign > 0.0 else push.turned() for push, sign in pushes]
+        slots = contact_sensors.in_order(outward, asked.reduction, asked.count)
     numbers: list[Scalar] = []
     for slot in slots:
         for name in asked.data:

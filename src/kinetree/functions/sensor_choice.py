@@ -57,20 +57,20 @@ def names_option(model: Model, value: Any) -> SensorChoice:
     sensors = model.extras.sensors
     if not sensors:
         raise OptionError(f"{model.name!r} has no sensors; those of an MJCF file are in robot.extras.sensors")
-    chosen = tuple(range(len(sensors)) if value is None else _by_name(model, value))
+    numbers = tuple(range(len(sensors)) if value is None else _by_name(model, value))
     if model not in _KNOWN:
         _KNOWN[model] = {}
     known = _KNOWN[model]
-    if chosen not in known:
-        for k in chosen:
+    if numbers not in known:
+        for k in numbers:
             for reason in not_computed(model, sensors[k]):
                 able = [sensor.name for sensor in sensors if sensor.name and not any(not_computed(model, sensor))]
                 hint = (
                     f"choose others by names=, among {listed(map(repr, able), most=8)}" if able else "no other one is"
                 )
                 raise OptionError(f"{model.name!r}: {who_is(model, k)} {reason}; {hint}")
-        known[chosen] = chosen_sensors(model, chosen)
-    return known[chosen]
+        known[numbers] = chosen_sensors(model, numbers)
+    return known[numbers]
 
 
 _KNOWN: ByIdentity[dict[tuple[int, ...], SensorChoice]] = ByIdentity()

@@ -101,7 +101,7 @@ class SensorChoice:
     """The actuators, if a sensor is on one."""
 
     def with_parameters(self, given: GivenNumbers) -> SensorChoice:
-        """The same with the numbers that a call gives."""
+        """A copy with the numbers that a call gives."""
         return replace(self, actuation=self.actuation.with_parameters(given))
 
     @property

@@ -53,8 +53,8 @@ def _count(choice: SensorChoice) -> int:
 
 def _has_loops(_: Model, options: Mapping[str, Any]) -> bool:
     """Whether a ray may meet a table of triangles."""
-    seen = (placed.shape.kind for spec in options["names"].specs for placed in spec.shapes[0])
-    return not {"mesh", "heightfield"}.isdisjoint(seen)
+    kinds = (placed.shape.kind for spec in options["names"].specs for placed in spec.shapes[0])
+    return not {"mesh", "heightfield"}.isdisjoint(kinds)
 
 
 SENSORS = Definition(

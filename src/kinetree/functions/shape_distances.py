@@ -43,7 +43,7 @@ class PlacedShape:
     """Its frame in the geometry's, if that is another."""
 
     def with_parameters(self, given: GivenNumbers) -> PlacedShape:
-        """The same with the size and the placement that a call gives."""
+        """A copy with the size and the placement that a call gives."""
         from kinetree.contact_model.overrides import placed_again, resized  # only functions of shapes need it
 
         own = given.shapes.get((self.body, self.number), {})
@@ -59,7 +59,7 @@ class Seen:
     """Whether nobody chose them: then those of the body that carries the rays do not count."""
 
     def with_parameters(self, given: GivenNumbers) -> Seen:
-        """The same with the sizes and the placements that a call gives."""
+        """A copy with the sizes and the placements that a call gives."""
         return replace(self, shapes=tuple(shape.with_parameters(given) for shape in self.shapes))
 
 

@@ -56,7 +56,7 @@ RK4_REACH = 1.5
 for a rate that grows."""
 
 EULER_REACH = 1.0
-"""The same of Euler steps: their stability ends at 2. All but the symplectic ones take friction implicitly."""
+"""The limit of Euler steps, whose stability ends at 2. All but the symplectic ones take friction implicitly."""
 
 MAX_SUBSTEPS = 100
 """Beyond this a step is not divided further: the integrator is the wrong one."""

@@ -168,8 +168,8 @@ class Subject:
         """The leading axes of an argument; raises `ShapeError` if its last ones are not those of one sample."""
         at = len(shape) - len(port.shape)
         if at < 0 or shape[at:] != port.shape:
-            wanted = sample_shape(port.shape)
-            raise ShapeError(f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {wanted}")
+            expected = sample_shape(port.shape)
+            raise ShapeError(f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {expected}")
         return shape[:at]
 
     def batch_shape(

@@ -123,7 +123,7 @@ def environment(
     Raises:
         NameNotFoundError: a function takes or returns what there is not, or there is no such parameter or part.
         ShapeError: a function returns an array of another shape than is needed.
-        OptionError: an option is none of those that it may be.
+        OptionError: an option has a value that is not allowed.
 
     A `ModelWarning` says which drawn parameters change nothing, or not in all of their range
     (`kt.contact.unfelt_parameters`).

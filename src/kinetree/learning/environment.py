@@ -223,7 +223,7 @@ class Environment:
             MissingPackageError: Gymnasium is missing, or older than 1.1.
             ShapeError: in a step: the actions have another shape than is needed.
             SimulationError: in a step: as for `step`; or there was no reset, or the episode has ended and is not reset.
-            OptionError: in a reset: an option is none there is.
+            OptionError: in a reset: an unknown option.
 
         >>> import kinetree as kt
         >>> env = kt.learning.task("cart_pole")
@@ -411,16 +411,16 @@ class Environment:
         Returns:
             The same worlds.
         """
-        chosen = ... if mask is None else _chosen(mask, worlds.numbers)
-        rows = worlds.numbers[chosen]
+        places = ... if mask is None else _chosen(mask, worlds.numbers)
+        rows = worlds.numbers[places]
         old = self._state.apart(self._results.part(rows, "state"))
-        settings = settings if mask is None else _rows_of(settings, chosen, worlds.numbers)
+        settings = settings if mask is None else _rows_of(settings, places, worlds.numbers)
         begun = self._begun(old["seed"], old["world"], old["episode"] + 1.0, settings, threads)
         rows[...] = 0.0
         for name in ("state", "observation"):
             self._results.part(rows, name)[...] = begun[name]
         self._results.part(rows, "final_observation")[...] = begun["observation"]
-        worlds.numbers[chosen] = rows
+        worlds.numbers[places] = rows
         return worlds
 
     def step(
@@ -607,12 +607,12 @@ class Environment:
     ) -> Worlds:  # fmt: skip
         if out is None:
             raise OptionError(f"{self.name}: mask= needs out=, the worlds whose other rows stay as they are")
-        chosen = _chosen(mask, out.numbers)
+        places = _chosen(mask, out.numbers)
         shape = out.numbers.shape[:-1]
-        state = np.broadcast_to(state, (*shape, self._state.size))[chosen]
-        action = np.broadcast_to(action, (*shape, self.action_size))[chosen]
-        rows = self.step(state, action, settings=_rows_of(settings, chosen, out.numbers), threads=threads)
-        out.numbers[chosen] = rows.numbers
+        state = np.broadcast_to(state, (*shape, self._state.size))[places]
+        action = np.broadcast_to(action, (*shape, self.action_size))[places]
+        rows = self.step(state, action, settings=_rows_of(settings, places, out.numbers), threads=threads)
+        out.numbers[places] = rows.numbers
         return out
 
     def _values(self, given: Mapping[str, ArrayLike]) -> list[Any]:
@@ -703,16 +703,16 @@ def _seeds(given: Any, shape: tuple[int, ...], dtype: str) -> Array:
 
 def _chosen(mask: ArrayLike, numbers: Array) -> Any:
     """The places of chosen worlds."""
-    chosen = np.asarray(mask)
+    places = np.asarray(mask)
     if numbers.ndim != 2:
         raise ShapeError("a mask chooses among worlds in one row, (N, n); there is no such axis here")
-    if chosen.dtype == np.bool_ and chosen.shape == numbers.shape[:1]:
-        return np.flatnonzero(chosen)
-    if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+    if places.dtype == np.bool_ and places.shape == numbers.shape[:1]:
+        return np.flatnonzero(places)
+    if places.dtype.kind not in "iu" or places.ndim != 1:
         raise ShapeError(
             f"mask says of each of {len(numbers)} worlds whether it is meant, or has their places, not {mask!r:.60}"
         )
-    return chosen
+    return places
 
 
 def _rows_of(settings: Mapping[str, ArrayLike], chosen: Any, numbers: Array) -> dict[str, Any]:

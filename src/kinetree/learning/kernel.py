@@ -150,11 +150,11 @@ class Kernel:
             given = self._given(x, settings, "reset", np.zeros(len(self.action[0])))
             x |= self._shaped("reset", by_name("reset", self.functions["reset"](given), known), x)
         now = self._given(x, settings, "observe", np.zeros(len(self.action[0])))
-        seen, past = self._observed(x, now, is_first=True)
+        observation, past = self._observed(x, now, is_first=True)
         x |= past
         if ACTION in self.delays:
             x[f"past {ACTION}"] = np.zeros(self._past(ACTION, self.delays[ACTION]))
-        return {"state": self.state.joined(x), "observation": seen}
+        return {"state": self.state.joined(x), "observation": observation}
 
     def advance(self, state: Any, action: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The results of one step."""
@@ -176,29 +176,29 @@ class Kernel:
         terms = self._rewards(x, settings, action, before)
         reward = sum(terms.values())
         terminated = self._ended(x, settings, action, before)
-        seen, past = self._observed(x, self._given(x, settings, "observe", action, before))
+        observation, past = self._observed(x, self._given(x, settings, "observe", action, before))
         x |= past
-        fault = self._fault(is_finite, is_within, terms, seen, x)
+        fault = self._fault(is_finite, is_within, terms, observation, x)
         records = self._recorded(x, settings, action, before)
         if not self.keeps_faults:
             is_whole = fault == 0.0
-            terminated, reward, seen = (
+            terminated, reward, observation = (
                 terminated | ~is_whole,
                 np.where(is_whole, reward, 0.0),
-                np.where(is_whole, seen, 0.0),
+                np.where(is_whole, observation, 0.0),
             )
             terms = {name: np.where(is_whole, term, 0.0) for name, term in terms.items()}
         truncated = np.False_ if self.most is None else x["step"] >= self.most
         x["total"] = x["total"] + reward
         results: dict[str, Any] = {
             "reward": reward, "terminated": terminated * 1.0, "truncated": truncated * 1.0, "fault": fault,
-            "final_observation": seen, "episode_return": x["total"], "episode_length": x["step"],
+            "final_observation": observation, "episode_return": x["total"], "episode_length": x["step"],
             **({TERM + name: term for name, term in terms.items()} if self.terms else {}),
             **{RECORD + name: record for name, record in records.items()},
         }  # fmt: skip
         is_over = terminated | truncated
         x["is_over"] = is_over * 1.0
-        following = {"state": self.state.joined(x), "observation": seen}
+        following = {"state": self.state.joined(x), "observation": observation}
         if self.autoreset == "same_step":
             following = when(is_over, lambda _: self._again(x, settings), following)
         elif self.autoreset == "next_step":
@@ -206,7 +206,7 @@ class Kernel:
             old = self.state.apart(state)
             following = when(was_over, lambda _: self._again(old, settings), following)
             results = {name: np.where(was_over, 0.0, value) for name, value in results.items()}
-            results["final_observation"] = np.where(was_over, following["observation"], seen)
+            results["final_observation"] = np.where(was_over, following["observation"], observation)
         left = {**following, **results}
         return {name: left[name] for name in self.results.shapes}
 
@@ -242,9 +242,9 @@ class Kernel:
             returned = row if policy is None else policy(given)
             if isinstance(returned, tuple):
                 returned = dict(zip((ACTION, "state"), returned, strict=True))
-            said = dict(returned) if isinstance(returned, dict) else {ACTION: returned}
-            own = self._of_shape("policy: state", said.pop("state", now["policy"]), (memory,))
-            action = self._of_shape("policy: action", said.pop(ACTION), (len(self.action[0]),))
+            outputs = dict(returned) if isinstance(returned, dict) else {ACTION: returned}
+            own = self._of_shape("policy: state", outputs.pop("state", now["policy"]), (memory,))
+            action = self._of_shape("policy: action", outputs.pop(ACTION), (len(self.action[0]),))
             results = self.advance(now["state"], action, settings)
             is_over = (results["terminated"] + results["truncated"]) > 0.0
             counts = now["counts"]
@@ -256,11 +256,11 @@ class Kernel:
             }  # fmt: skip
             if self.autoreset == "disabled":  # nothing moves after the end
                 after = {k: x if k == "counts" else np.where(counts > 0.0, x, now[k]) for k, x in after.items()}
-            seen = {**results, ACTION: action, "observation": now["observation"], **said}
-            unknown = [name for name in record if name not in seen]
+            values = {**results, ACTION: action, "observation": now["observation"], **outputs}
+            unknown = [name for name in record if name not in values]
             if unknown:
-                raise OptionError(f"record has {unknown[0]!r:.60}; there is {listed(map(repr, seen), most=20)}")
-            return after, {name: seen[name] for name in record}
+                raise OptionError(f"record has {unknown[0]!r:.60}; there is {listed(map(repr, values), most=20)}")
+            return after, {name: values[name] for name in record}
 
         size = self.results.shapes["observation"]
         first = {
@@ -424,7 +424,7 @@ class Kernel:
         self, x: Mapping[str, Any], given: Mapping[str, Any], *, is_first: bool = False
     ) -> tuple[Any, dict[str, Any]]:
         """The observation, with noise and delay, and its parts that are seen later."""
-        seen, past = [], dict[str, Any]()
+        observed, past = [], dict[str, Any]()
         for name, part in self.observed_parts(given).items():
             if name in self.noise:
                 part = part + self.noise[name].draw(self._key(x, f"noise {name}"), part.shape)
@@ -436,8 +436,8 @@ class Kernel:
                 for k in range(most):
                     value = np.where(lag == k + 1.0, earlier[k], value)
                 part = value
-            seen.append(np.ravel(part))
-        return np.concatenate(seen), past
+            observed.append(np.ravel(part))
+        return np.concatenate(observed), past
 
     def _fault(self, is_finite: Any, is_within: Any, terms: Mapping[str, Any], seen: Any, x: Mapping[str, Any]) -> Any:
         """The number of the first fault, or 0."""

@@ -88,7 +88,7 @@ def load_run(folder: str | PathLike[str], env: Environment | None = None) -> Run
 
     Args:
         folder: that of `kt.learning.train`.
-        env: the task, if it is none of kinetree's own.
+        env: the task, if it is not one of kinetree's own.
 
     Raises:
         TrajectoryFileError: there is no training, or its file is damaged.

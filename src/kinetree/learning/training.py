@@ -105,14 +105,14 @@ def train(
     own_steps = usual.pop("steps", 1_000_000)
     steps = int(steps or own_steps)
     module = import_module(f"kinetree.learning.{algorithm}")
-    chosen = _settings(_KINDS[algorithm], {**usual, **settings})
+    setting = _settings(_KINDS[algorithm], {**usual, **settings})
     about: dict[str, Any] = {
         "task": name or env.name, "options": None if name is None else _plain(options), "algorithm": algorithm,
-        "settings": {key: _plain(x) for key, x in asdict(chosen).items() if not callable(x)}, "seed": seed,
+        "settings": {key: _plain(x) for key, x in asdict(setting).items() if not callable(x)}, "seed": seed,
         "digest": env.digest,
     }  # fmt: skip
     path = file_path("kt.learning.train", folder, what="folder")
-    learner = module.Learner(env, chosen, seed, threads)
+    learner = module.Learner(env, setting, seed, threads)
     history: list[Figures] = []
     if has_run(path):
         history = _restored(learner, load_run(path, env), about, resume)

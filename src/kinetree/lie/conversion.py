@@ -54,10 +54,10 @@ def convert(x: ArrayLike, source: str, target: str) -> NDArray[Any]:
     (2, 4)
     """
     array, kind, dtype = attitudes(x, source)
-    wanted = representation("target", target)
+    other = representation("target", target)
     eps = float(np.finfo(dtype).eps)
     return on_numbers(
-        lambda x: wanted.from_quaternion(kind.to_quaternion(x), eps), array, kind.shape, wanted.shape, dtype
+        lambda x: other.from_quaternion(kind.to_quaternion(x), eps), array, kind.shape, other.shape, dtype
     )
 
 
@@ -92,14 +92,14 @@ def jacobian(x: ArrayLike, source: str, target: str, *, wrt: str) -> NDArray[Any
     array, kind, dtype = attitudes(x, source)
     if not isinstance(wrt, str) or wrt not in ("displacement", "coordinates"):
         raise OptionError(f"wrt must be 'displacement' or 'coordinates', not {wrt!r:.60}")
-    wanted = None if target == "displacement" else representation("target", target)
+    other = None if target == "displacement" else representation("target", target)
     eps = float(np.finfo(dtype).eps)
 
     def entries(numbers: Sequence[Any]) -> list[Any]:
         q = kind.to_quaternion(numbers)
-        rows = _UNITS if wanted is None else wanted.rates(q, eps)
+        rows = _UNITS if other is None else other.rates(q, eps)
         columns = _UNITS if wrt == "displacement" else kind.displacement(numbers)
         return [row.dot(column) for row in rows for column in columns]
 
-    shape = ((3,) if wanted is None else wanted.shape) + ((3,) if wrt == "displacement" else kind.shape)
+    shape = ((3,) if other is None else other.shape) + ((3,) if wrt == "displacement" else kind.shape)
     return on_numbers(entries, array, kind.shape, shape, dtype)

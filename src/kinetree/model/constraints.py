@@ -184,7 +184,7 @@ Constraint = Contact | Loop
 
 
 def is_given(number: Any) -> bool:
-    """Whether a place, a length or a gain is there at all: a gain of zero is none, unless samples have their own."""
+    """Whether there is a place, a length or a gain: a gain of zero does not count, unless samples have their own."""
     return number is not None and not (isinstance(number, float) and number == 0.0)
 
 
@@ -228,14 +228,14 @@ def _size(directions: Any) -> int:
 
 def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float, ...], ...]:
     """A word, or up to three unit vectors at right angles."""
-    wanted = f"directions must be {', '.join(map(repr, words))}, one direction (3,) or up to three (k, 3)"
+    expected = f"directions must be {', '.join(map(repr, words))}, one direction (3,) or up to three (k, 3)"
     if isinstance(value, str):
         if value not in words:
-            raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
+            raise OptionError(f"{about}: {expected}, not {value!r:.60}")
         return str.__str__(value)
-    rows = np.atleast_2d(_real(about, wanted, value).astype(np.float64))
+    rows = np.atleast_2d(_real(about, expected, value).astype(np.float64))
     if rows.ndim != 2 or rows.shape[1] != 3 or not 1 <= len(rows) <= 3:
-        raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
+        raise OptionError(f"{about}: {expected}, not {value!r:.60}")
     if not np.isfinite(rows).all():
         raise OptionError(f"{about}: its directions must be finite, not {value!r:.60}")
     lengths = [math.hypot(*row) for row in rows.tolist()]
@@ -254,10 +254,10 @@ def _place(about: str, value: Any, directions: Any) -> Any:
     """A transform, or an array if there is one place per sample."""
     if value is None:
         return None
-    wanted = "at must be a place (3,), a placement by kt.lie.placement, or a matrix (4, 4)"
+    expected = "at must be a place (3,), a placement by kt.lie.placement, or a matrix (4, 4)"
     if callable(getattr(value, "as_matrix", None)):  # SciPy's
         return pose(f"{about}: at", value)
-    array = _real(about, wanted, value.homogeneous() if isinstance(value, Transform) else value)
+    array = _real(about, expected, value.homogeneous() if isinstance(value, Transform) else value)
     if not holds_symbols(array) and not np.isfinite(array).all():
         raise OptionError(f"{about}: at must be finite")
     if isinstance(value, Transform):
@@ -274,7 +274,7 @@ def _place(about: str, value: Any, directions: Any) -> Any:
             return _kept(array.astype(np.float64))
         return Transform(Mat3.identity(), Vec3(*map(float, array)))
     elif array.shape[-2:] != (4, 4):
-        raise OptionError(f"{about}: {wanted}, not an array of shape {array.shape}")
+        raise OptionError(f"{about}: {expected}, not an array of shape {array.shape}")
     if holds_symbols(array):
         return array
     return pose(f"{about}: at", array) if array.ndim == 2 else _kept(pose_matrices(f"{about}: at", array))

@@ -72,11 +72,11 @@ class Named(Mapping[str, T], Generic[T]):
         """
         if not isinstance(pattern, str):
             raise OptionError(f"matching takes a pattern such as '*foot*', not {pattern!r:.60}")
-        wanted = pattern.lower()
-        if not any(sign in wanted for sign in "*?["):
-            wanted = f"*{wanted}*"
+        sought = pattern.lower()
+        if not any(sign in sought for sign in "*?["):
+            sought = f"*{sought}*"
         return Named(
-            self._what, {name: part for name, part in self._parts.items() if fnmatchcase(name.lower(), wanted)}
+            self._what, {name: part for name, part in self._parts.items() if fnmatchcase(name.lower(), sought)}
         )
 
     def _ipython_key_completions_(self) -> list[str]:

@@ -43,7 +43,7 @@ def name_of(what: str, name: str, where: object) -> str:
     if not name.isprintable() and (visible(name) != name or "\n" in name):
         raise fault(
             where,
-            f"the name of a {what} has characters that are not seen but obeyed by what shows them, such as line ends: "
+            f"the name of a {what} has characters that control the output instead of being shown, such as line ends: "
             f"{name!r:.120}; name it without them",
             "bad-name",
         )

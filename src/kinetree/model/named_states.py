@@ -23,7 +23,7 @@ def group(model: Robot, name: str) -> list[str]:
         raise NameNotFoundError(f"{model.name!r} has no group {quoted(name)}: {nearest_names(str(name), groups)}")
     above = {spec.child: spec for spec in model.parts.joints}
     joints: set[str] = set()
-    pending, seen = [name], {name}
+    pending, known = [name], {name}
     while pending:
         one = groups[pending.pop()]
         joints.update(one.joints)
@@ -31,8 +31,8 @@ def group(model: Robot, name: str) -> list[str]:
         for base, tip in one.chains:
             joints.update(_between(above, base, tip))
         for inside in one.groups:
-            if inside in groups and inside not in seen:
-                seen.add(inside)
+            if inside in groups and inside not in known:
+                known.add(inside)
                 pending.append(inside)
     return [joint for joint in model.joints if joint in joints]
 

@@ -114,28 +114,28 @@ def read_messages_here(path: Path, topic: str | None) -> JointStates:
     source = _mcap if path.suffix.lower() == ".mcap" else _ros
     try:
         topics, messages = source(path)
-        chosen = _chosen(path, topics, topic)
-        received = list(messages(chosen))
+        name = _chosen(path, topics, topic)
+        received = list(messages(name))
     except OSError as error:
         raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
     if not received:
-        raise LogError(f"read_log: {path} has no messages of {chosen}")
+        raise LogError(f"read_log: {path} has no messages of {name}")
     names = tuple(received[0].name)
     for k, message in enumerate(received):
         if tuple(message.name) != names:
             raise LogError(
-                f"read_log: {path}: message {k} of {chosen} has the joints {listed(map(repr, message.name), most=4)}, "
+                f"read_log: {path}: message {k} of {name} has the joints {listed(map(repr, message.name), most=4)}, "
                 f"and the first one {listed(map(repr, names), most=4)}; filter the topic before it is recorded"
             )
     stamps = np.array([_nanoseconds(message.header.stamp) for message in received], dtype=np.int64)
     if not stamps.any():
-        raise LogError(f"read_log: {path}: the headers of {chosen} have no time, only zeros")
-    position = _numbers(path, chosen, received, "position", len(names))
+        raise LogError(f"read_log: {path}: the headers of {name} have no time, only zeros")
+    position = _numbers(path, name, received, "position", len(names))
     if position is None:
-        raise LogError(f"read_log: {path}: the messages of {chosen} have no positions")
+        raise LogError(f"read_log: {path}: the messages of {name} have no positions")
     time = (stamps - stamps[0]) * 1e-9
-    velocity, effort = (_numbers(path, chosen, received, part, len(names)) for part in ("velocity", "effort"))
-    return JointStates(chosen, names, time, position, velocity, effort)
+    velocity, effort = (_numbers(path, name, received, part, len(names)) for part in ("velocity", "effort"))
+    return JointStates(name, names, time, position, velocity, effort)
 
 
 Messages = Callable[[str], Iterator[Any]]
@@ -218,8 +218,8 @@ def _ros(path: Path) -> tuple[Mapping[str, str], Messages]:
 
     def messages(topic: str) -> Iterator[Any]:
         with AnyReader([folder], default_typestore=store) as reader:
-            wanted = [connection for connection in reader.connections if connection.topic == topic]
-            for connection, _, data in reader.messages(connections=wanted):
+            connections = [connection for connection in reader.connections if connection.topic == topic]
+            for connection, _, data in reader.messages(connections=connections):
                 yield reader.deserialize(data, connection.msgtype)
 
     return topics, messages

@@ -77,14 +77,14 @@ def aside(
     moved = np.zeros((count, 3))
     for axis, number in ((right, k % columns), (forward, k // columns)):
         x = np.where(np.isfinite(outlines).all(axis=-1), outlines @ axis, np.nan)
-        seen = np.isfinite(x).any(axis=1)
-        if not seen.any():
+        finite = np.isfinite(x).any(axis=1)
+        if not finite.any():
             continue
-        low, high = np.nanmin(x[seen], axis=1), np.nanmax(x[seen], axis=1)
+        low, high = np.nanmin(x[finite], axis=1), np.nanmax(x[finite], axis=1)
         width = float(high.max() - low.min()) if stays else float((high - low).max())
         own = np.zeros(count)
         if not stays:
-            own[seen] = 0.5 * (low + high)
+            own[finite] = 0.5 * (low + high)
         moved += np.outer(max(_APART * width, least) * (number - number.mean()) - own, axis)
     moved[:, 2] = -(moved @ normal) / normal[2]
     return moved

@@ -96,10 +96,10 @@ class Camera:
         """(…, 2): the columns and rows of points (…, 3) in a picture of this size, NaN for those not in front."""
         x = np.asarray(points, dtype=np.float64)
         matrix = self.matrix(size)
-        seen = x @ matrix[:, :3].T + matrix[:, 3]
-        depth = seen[..., 2:]
+        projected = x @ matrix[:, :3].T + matrix[:, 3]
+        depth = projected[..., 2:]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(depth >= self.near, seen[..., :2] / depth, np.nan)
+            return np.where(depth >= self.near, projected[..., :2] / depth, np.nan)
 
 
 def half_height(camera: Camera) -> float:

@@ -87,13 +87,13 @@ def film_of_motion(
 ) -> Path:
     """Write the film of a motion; the arguments and errors are those of its method `film`."""
     film_path("film", path)
-    seen = robot_of("film", motion, robot)
+    shown = robot_of("film", motion, robot)
     times = frame_times(*span_of(motion), fps, speed)
-    q = configurations_at(motion, seen, times, which)
-    values = of_motions("film", seen, parameters, motion.shape, which)
+    q = configurations_at(motion, shown, times, which)
+    values = of_motions("film", shown, parameters, motion.shape, which)
     if (gone := divergences("film", motion, which)) is not None:
         q[times[:, None] >= gone] = np.nan
-    return film_of(seen, q, path, fps=fps, parameters=values, **options)
+    return film_of(shown, q, path, fps=fps, parameters=values, **options)
 
 
 def film_of(

@@ -47,11 +47,11 @@ def framing(
     if not 0.0 <= margin < 0.5:
         raise OptionError(f"margin must be a part of the picture, from 0 to less than 0.5, not {margin!r:.40}")
     width, height = checked_size(size)
-    seen = _points(points)
+    rows = _points(points)
     if not np.any(direction):
         raise OptionError("direction must say where the camera looks, not (0, 0, 0)")
     toward = Camera((0.0, 0.0, 0.0), direction, field_of_view=field_of_view)
-    x, y, z = toward.axes() @ seen.T
+    x, y, z = toward.axes() @ rows.T
     # A point is between two opposite borders if |x − c_x| ≤ t (z − c_z). For all points at once, this bounds c_z by
     # the two points that the borders touch first, and c_x is in the middle between them.
     t_y = math.tan(0.5 * field_of_view) * (1.0 - 2.0 * margin)

@@ -70,7 +70,7 @@ def of_copies(function: str, robot: Model, values: Values, shape: tuple[int, ...
 
 
 def of_motions(function: str, robot: Model, parameters: Any, shape: tuple[int, ...], which: Samples | None) -> Values:
-    """The values that were given for a batch of motions of this shape, of those that are shown."""
+    """The given values for a batch of motions of this shape, for the motions that are shown."""
     values = of_copies(function, robot, checked_values(function, robot, parameters), shape)
     if which is None or not shape:
         return values

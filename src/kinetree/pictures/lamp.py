@@ -50,8 +50,8 @@ def lamp_matrix(light: Light, points: Array, camera: Camera, size: Size) -> Arra
     axes = np.array([across, np.cross(toward, across), toward])
     if len(points) == 0:
         points = np.zeros((1, 3))
-    seen = points @ axes[:2].T
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    projected = points @ axes[:2].T
+    low, high = projected.min(axis=0), projected.max(axis=0)
     target = axes[:2] @ camera.target
     reach = _REACH * half_height(camera) * max(1.0, size[0] / size[1])
     if (low < target + reach).all() and (high > target - reach).all():

@@ -74,13 +74,13 @@ class Scene:
         self._bounded = moving if any(moving) else [True] * len(moving)
         is_over = np.array([shapes == "both" and part.role == "collision" for part in self.looks.parts])
         self._has_shadow = ~is_over  # the shapes below have it
-        seen = np.outer(opacity, np.where(is_over, _SEEN_THROUGH, 1.0))
-        seen *= np.array([there[part.name] for part in self.looks.parts]).T
+        opacities = np.outer(opacity, np.where(is_over, _SEEN_THROUGH, 1.0))
+        opacities *= np.array([there[part.name] for part in self.looks.parts]).T
         is_one_world = not any((x != x[:1]).any() for x in self._parameters.values())
         if is_one_world and (together or self.has_terrain):  # what does not move is there once, with the solid copy
             still = [self._is_still(part.body) and bool(there[part.name].all()) for part in self.looks.parts]
-            seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
-        self._opacity = seen
+            opacities[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
+        self._opacity = opacities
 
     @cached_property
     def drawing(self) -> Drawing:
@@ -114,10 +114,10 @@ class Scene:
 
     def corners(self, placements: Floats) -> Floats:
         """The outermost points of the parts at such placements: (…, 26 k', 3), m; without those of the ground."""
-        chosen = np.flatnonzero(self._bounded)
+        bounded = np.flatnonzero(self._bounded)
         with np.errstate(all="ignore"):
-            M = placements[..., chosen, :, :]
-            points: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._outlines[chosen])
+            M = placements[..., bounded, :, :]
+            points: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._outlines[bounded])
             points += M[..., None, :3, 3]
         return points.reshape(*points.shape[:-3], -1, 3)
 
@@ -127,14 +127,14 @@ def _looks(
 ) -> tuple[Looks, dict[str, NDArray[np.bool_]], Values]:
     """The shapes of all objects that copies of a robot have, which copies have each part, and the other parameters."""
     _, others = with_objects(robot, {name: x[0] for name, x in parameters.items()})
-    chosen = {name: np.resize(x, copies) for name, x in parameters.items() if name not in others}
-    bodies = {name.split(".", 1)[1].rpartition(".")[0] for name in chosen}
-    numbers = np.array([*chosen.values()]).reshape(len(chosen), copies).T
+    objects = {name: np.resize(x, copies) for name, x in parameters.items() if name not in others}
+    bodies = {name.split(".", 1)[1].rpartition(".")[0] for name in objects}
+    numbers = np.array([*objects.values()]).reshape(len(objects), copies).T
     parts: dict[str, Part] = {}
     there: dict[str, NDArray[np.bool_]] = {}
     unseen: dict[Unseen, None] = {}
-    for row in np.unique(numbers, axis=0) if chosen else numbers[:1]:
-        looks = looks_of(with_objects(robot, dict(zip(chosen, row, strict=True)))[0], roles)
+    for row in np.unique(numbers, axis=0) if objects else numbers[:1]:
+        looks = looks_of(with_objects(robot, dict(zip(objects, row, strict=True)))[0], roles)
         unseen |= dict.fromkeys(looks.unseen)
         for part in looks.parts:
             name = f"{part.name} {row.tolist()}" if part.body in bodies else part.name

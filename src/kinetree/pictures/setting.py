@@ -42,7 +42,7 @@ class Light:
     key: Triple = (1.06, 1.02, 0.96)
     """Light that a white surface facing the key light gets from it: red, green and blue, linear."""
     fill: Triple = (0.18, 0.19, 0.21)
-    """The same for the fill light, which has no shadow."""
+    """Light from the fill light, which has no shadow."""
     sky: Triple = (0.36, 0.39, 0.43)
     """Light that a surface facing upward gets from the sky."""
     ground: Triple = (0.18, 0.17, 0.16)

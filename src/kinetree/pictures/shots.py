@@ -85,11 +85,11 @@ def shots(
         return lambda _: fixed
     low, high = outlines.min(axis=1), outlines.max(axis=1)
     extent = (high - low).max(axis=1)
-    seen = np.isfinite(extent)
-    if not seen.any():
+    finite = np.isfinite(extent)
+    if not finite.any():
         raise OptionError("there is nothing to be seen: the robot has no shape at a finite place")
-    seen &= extent <= _BURST * float(np.median(extent[seen]))
-    rows = np.flatnonzero(seen)
+    finite &= extent <= _BURST * float(np.median(extent[finite]))
+    rows = np.flatnonzero(finite)
     middle = 0.5 * (low + high)[rows]
     jumps = np.flatnonzero(np.abs(np.diff(middle, axis=0)).max(axis=1) > _JUMP * float(np.median(extent[rows])))
     if jumps.size:

@@ -60,13 +60,13 @@ def strip_of_motion(
     target = None if path is None else file_path("strip", path, ".png")
     if target is not None:
         check_target(target)
-    seen, size = robot_of("strip", motion, robot), checked_size(size)
+    shown, size = robot_of("strip", motion, robot), checked_size(size)
     gone, (_, last) = divergences("strip", motion, [which]), span_of(motion)
     end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
-    values = of_motions("strip", seen, parameters, motion.shape, [which])
-    times = strip_times(motion, seen, moments, which, end, values)
-    q = configurations_at(motion, seen, times, [which])[:, 0]
-    picture = strip_of(seen, q, size, parameters=values, **options)
+    values = of_motions("strip", shown, parameters, motion.shape, [which])
+    times = strip_times(motion, shown, moments, which, end, values)
+    q = configurations_at(motion, shown, times, [which])[:, 0]
+    picture = strip_of(shown, q, size, parameters=values, **options)
     if target is None:
         return picture
     write_png(target, picture)

@@ -197,7 +197,7 @@ def _draw(ax: Axes, layer: Layer, color: str | None) -> None:
 
 
 def _quantiles(values: Array) -> Array:
-    """(5, K), of those that go on."""
+    """Quantiles (5, K) over the motions that have not ended."""
     if not np.isnan(values).any():
         quantiles: Array = np.quantile(values, _QUANTILES, axis=0)
         return quantiles

@@ -55,10 +55,10 @@ def choice_of(motion: Trajectory | TrajectoryFolder, what: Any, joints: Any, sam
             raise NameNotFoundError(
                 f"plot: no joint of {motion.robot!r} matches {pattern!r:.60}: {nearest_names(pattern, own)}"
             )
-    chosen = None if samples is None else sample_numbers("plot", samples, motion.shape)
-    if chosen is not None and not chosen.size:
+    numbers = None if samples is None else sample_numbers("plot", samples, motion.shape)
+    if numbers is not None and not numbers.size:
         raise OptionError("plot: samples is empty; leave it out to draw all motions")
-    return Choice(tuple(words), patterns, chosen, what is None)
+    return Choice(tuple(words), patterns, numbers, what is None)
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -67,10 +67,10 @@ def matches(name: str, pattern: str) -> bool:
     >>> matches("left_knee", "knee"), matches("left_knee", "left*"), matches("left_knee", "kn?")
     (True, True, False)
     """
-    wanted = pattern.lower()
-    if not any(sign in wanted for sign in "*?["):
-        return wanted in name.lower()
-    return fnmatchcase(name.lower(), wanted)
+    sought = pattern.lower()
+    if not any(sign in sought for sign in "*?["):
+        return sought in name.lower()
+    return fnmatchcase(name.lower(), sought)
 
 
 def _texts(option: str, given: Any) -> tuple[str, ...]:

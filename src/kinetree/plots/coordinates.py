@@ -29,9 +29,9 @@ def coordinate_panels(motion: Trajectory, seen: Seen, choice: Choice) -> Iterato
     """Positions, by their unit; a position next to a quaternion is that of a floating base."""
     q = seen.of(motion.q)
     for label, own in _by_unit(motion):
-        chosen = [k for k in own if is_chosen(choice, motion.q_joints[k], motion.q_names[k])]
-        if chosen:
-            lines = [Line(motion.q_names[k], q[..., k]) for k in chosen]
+        shown = [k for k in own if is_chosen(choice, motion.q_joints[k], motion.q_names[k])]
+        if shown:
+            lines = [Line(motion.q_names[k], q[..., k]) for k in shown]
             yield Panel(label, lines, _FLOOR)
     turns = [
         Line(name, turned(q[..., k : k + 4]), attitudes=q[..., k : k + 4])

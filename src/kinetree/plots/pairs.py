@@ -31,7 +31,7 @@ class Differences:
 
 
 def in_common(first: Sequence[Panel], second: Sequence[Panel]) -> tuple[list[Panel], list[Panel], list[str]]:
-    """The panels with the lines that both motions have, and the names of those that only one of them has.
+    """The panels with the lines that both motions have, and the names that only one of them has.
 
     Raises OptionError if they have nothing in common.
     """

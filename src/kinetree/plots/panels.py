@@ -120,7 +120,7 @@ ENERGIES = ("energies", "balance")
 _STILL = 1e-6
 """rad, m: joints that move less than this are not drawn together with moving ones."""
 _ZERO = 1e-9
-"""The same for other numbers, as far as they differ from zero."""
+"""Other numbers that differ from zero by less are not drawn either."""
 
 
 def panels_of(motion: Trajectory, seen: Seen, choice: Choice) -> list[Panel]:

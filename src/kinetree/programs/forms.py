@@ -113,7 +113,7 @@ def step(kind: type, key: Any) -> str:
 
 
 def parts_of(x: Any) -> Mapping[Any, Any] | None:
-    """The parts of a container, by index, key or name; None if it is none."""
+    """The parts of a container, by index, key or name; None for anything else."""
     if isinstance(x, dict):
         return x
     if isinstance(x, tuple) and hasattr(x, "_fields"):

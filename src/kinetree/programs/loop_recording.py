@@ -160,12 +160,12 @@ def _stores(effect: Effect) -> bool:
 
 def _carried(first: Sequence[SymbolicArray]) -> list[int]:
     """The arrays of the state that are carried in registers: the smallest ones, as long as there is room."""
-    room, chosen = _MOST_IN_REGISTERS, []
+    room, carried = _MOST_IN_REGISTERS, []
     for k in sorted(range(len(first)), key=lambda k: first[k].size):
         room -= first[k].size
         if room >= 0:
-            chosen.append(k)
-    return sorted(chosen)
+            carried.append(k)
+    return sorted(carried)
 
 
 def _all(memory: Memory) -> list[Scalar]:

@@ -172,10 +172,10 @@ def attempted(begin: Beginning, rates: Rates, tolerances: RK45, longest: float, 
     if unknown.size:
         first[unknown] = rates(begin.y[unknown], begin.time[unknown], unknown)
     guess = np.maximum(first_length(w, first[:, : 2 * nv], tolerances), shortest(begin.time, dt))
-    chosen = np.minimum(np.where(np.isnan(begin.length), guess, begin.length), longest)
-    h = np.minimum(chosen, begin.limit - begin.time)
+    lengths = np.minimum(np.where(np.isnan(begin.length), guess, begin.length), longest)
+    h = np.minimum(lengths, begin.limit - begin.time)
     attempts = Attempted(
-        PairSteps.none(m, begin.q.shape[-1], nv), begin.y.copy(), np.empty(m), chosen, np.zeros(m, np.int64),
+        PairSteps.none(m, begin.q.shape[-1], nv), begin.y.copy(), np.empty(m), lengths, np.zeros(m, np.int64),
         np.zeros(m, np.intp),
     )  # fmt: skip
     left = np.arange(m)

@@ -80,11 +80,11 @@ class _Called:
     def __call__(self, function: Callable[..., ArrayLike], t: float, *state: Array) -> tuple[Array, Array]:
         """The result, and the same with zeros in place of numbers that are not finite."""
         # Read-only views, so that a controller that writes into its arguments does not change the motion.
-        seen = [x.view() for x in state]
-        for array in seen:
+        views = [x.view() for x in state]
+        for array in views:
             array.flags.writeable = False
         with np.errstate(**self._warned):
-            returned = function(t, *seen)
+            returned = function(t, *views)
         call = f"{self._name}(t, q, v)"
         values = real_array(f"what {call} returns", returned, self._wanted).astype(np.float64)
         if values.shape not in ((len(self._names),), (*self._shape, len(self._names))):

@@ -135,7 +135,7 @@ def _model_of(text: str) -> Model:
         if not isinstance(reason or form, str):
             raise ValueError("it holds something else")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise TrajectoryFileError(f"what the file of this motion says of its robot is damaged: {error}") from None
+        raise TrajectoryFileError(f"the robot in the file of this motion is damaged: {error}") from None
     if reason is not None:
         raise ModelError(f"the file of this motion does not have its robot: {reason}")
     try:

@@ -115,8 +115,8 @@ class MotionFolder(ResultFolder):
         """The end of a piece, which is kept as long as its file is the same. Raises `TrajectoryFileError`."""
         place = self.path / _piece_name(number)
         try:
-            seen = os.stat(place)
-            stamp = seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
+            state = os.stat(place)
+            stamp = state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
             if self._ends.get(number, ((), None))[0] != stamp:
                 self._ends[number] = stamp, self._end_of(read_json(place, _LONGEST_PIECE))
         except OSError as error:

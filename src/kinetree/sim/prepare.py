@@ -153,7 +153,7 @@ def prepared(robot: Model, options: Mapping[str, Any]) -> Task:
         setting.sources[key]: checked_force(robot, key, x, shape) for key, x in computed.items()
     }  # fmt: skip
     events = event_numbers(robot, options["until"], shape)
-    wanted = wanted_of(robot, recording, dt, soft, bool(held), has_commands=actuation is not None)
+    recorded = wanted_of(robot, recording, dt, soft, bool(held), has_commands=actuation is not None)
     identity = identity_of(setting, period, program)
     if resume is None:
         row = np.concatenate((q, v, w, np.zeros((*shape, 2))), axis=-1)
@@ -161,7 +161,7 @@ def prepared(robot: Model, options: Mapping[str, Any]) -> Task:
     else:
         resume.check(identity)
         start = resume.start
-    return Task(setting, start, steps, torques, functions, commands, inputs, period, events, wanted, identity)
+    return Task(setting, start, steps, torques, functions, commands, inputs, period, events, recorded, identity)
 
 
 def _with_forces(

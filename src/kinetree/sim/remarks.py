@@ -79,10 +79,10 @@ def remarks(
     them.
     """
     through: list[str] = []
-    said: list[str] = []
+    sentences: list[str] = []
     has_stored = False
     if motion.diverged:
-        said.append(_diverged(motion))
+        sentences.append(_diverged(motion))
         motion = _without_diverged(motion)
     for limited in _limited(robot, motion):
         q = motion.q[..., limited.column]
@@ -90,7 +90,7 @@ def remarks(
         first = limited.beyond(start)
         far = np.asarray(first > limited.far)
         if far.any():
-            said.append(_far(motion, limited, start, far))
+            sentences.append(_far(motion, limited, start, far))
         most = _THROUGH[limited.unit]
         if contact is not None:
             most = max(_SOFTLY * most, limited.upper - limited.lower)
@@ -102,12 +102,12 @@ def remarks(
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
     if contact is not None:
         sentence = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
-        said += [] if sentence is None else [sentence]
+        sentences += [] if sentence is None else [sentence]
         inside = [*_inside(robot, motion, contact, parameters)]
-        said += inside
+        sentences += inside
         has_stored = bool(inside)
     return [
-        *said,
+        *sentences,
         *_overflows(motion),
         *_energies(robot, motion, None if has_stored else contact, parameters),
         *through,

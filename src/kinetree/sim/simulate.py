@@ -257,10 +257,10 @@ def simulate(
         viewing = Viewing(viewing)
     task = prepared(robot, options)
     began = time.perf_counter()
-    said: list[str] = []
+    messages: list[str] = []
 
     def add_remarks(part: Trajectory) -> None:
-        said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact, task.setting.parameters))
+        messages.extend(remarks(robot, part, task.setting.gravity, task.setting.contact, task.setting.parameters))
 
     def compute(live: Live | None) -> Trajectory | TrajectoryFolder:
         if recording.stream is None:
@@ -272,7 +272,7 @@ def simulate(
     if task.is_python and viewing.page is False:
         names = {"tau": tau, "ctrl": ctrl, **{f"f_ext[{key!r:.80}]": x for key, x in dict(f_ext or {}).items()}}
         _say_if_slow(time.perf_counter() - began, next(name for name, x in names.items() if callable(x)))
-    for remark in said:
+    for remark in messages:
         warnings.warn(remark, SimulationWarning, stacklevel=2)
     return motion
 

@@ -23,7 +23,7 @@ __all__ = ["inputs_of", "streamed"]
 _NUMBERS_PER_PIECE = 2**20
 """Numbers in the rows of a piece: rows lost by a kill are computed again within a second or so."""
 _NUMBERS_AT_ONCE = 2**22
-"""The same for all steps of a piece, also where only some rows are kept."""
+"""Numbers in all steps of a piece, also where only some rows are kept."""
 
 
 def streamed(

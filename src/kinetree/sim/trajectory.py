@@ -297,11 +297,11 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> film.q.shape
         (25, 2)
         """
-        wanted = self._checked(real_array("times", times, "(K,)").astype(np.float64))
-        at = Moments(self.time, wanted)
+        moments = self._checked(real_array("times", times, "(K,)").astype(np.float64))
+        at = Moments(self.time, moments)
         energies: Any = {name: at.linear(getattr(self, name)[..., None])[..., 0] for name in _ENERGIES}
         return replace(
-            self, time=wanted, q=at.configurations(self), v=at.linear(self.v), qdd=at.linear(self.qdd),
+            self, time=moments, q=at.configurations(self), v=at.linear(self.v), qdd=at.linear(self.qdd),
             tau=at.held(self.tau), **energies,
             recorded={
                 name: at.linear(x) if name == "act" and "ctrl" in self.recorded else self._held_at(at, x)

@@ -146,17 +146,17 @@ def stride_of(every: Any, dt: float) -> int:
 def _chosen(what: Any) -> dict[str, Sequence[str] | None]:
     """The quantities to record, with the names that are chosen, or None for all."""
     if isinstance(what, Mapping):
-        chosen: dict[str, Sequence[str] | None] = {}
+        result: dict[str, Sequence[str] | None] = {}
         for name, some in what.items():
             if isinstance(some, bool):
                 if some:
-                    chosen[name] = None
+                    result[name] = None
             elif name not in _WITH_NAMES or isinstance(some, str) or not isinstance(some, Sequence):
-                wanted = "True, False or a list of names" if name in _WITH_NAMES else "True or False"
-                raise OptionError(f"simulate: record[{name!r:.60}] must be {wanted}, not {some!r:.60}")
+                expected = "True, False or a list of names" if name in _WITH_NAMES else "True or False"
+                raise OptionError(f"simulate: record[{name!r:.60}] must be {expected}, not {some!r:.60}")
             else:
-                chosen[name] = list(some)
-        return chosen
+                result[name] = list(some)
+        return result
     if isinstance(what, str) or not isinstance(what, Sequence):
         hint = f", such as [{what!r}]" if isinstance(what, str) else ""
         raise OptionError(f"simulate: {_QUANTITIES} must be a list of names, or a dict{hint}, not {what!r:.60}")

@@ -140,7 +140,7 @@ def _log_coefficient(w: Vec3) -> Scalar:
 
 
 def _log_coefficient_of(angle2: Scalar, half_cot: Scalar) -> Scalar:
-    """The same from a² and a/2 cot(a/2)."""
+    """The coefficient of the logarithm, from a² and a/2 cot(a/2)."""
     small = less(angle2, _SERIES_BELOW)
     d: Scalar = select(small, series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half_cot) / angle2)
     return d

@@ -65,8 +65,8 @@ def rotation_matrix(what: str, value: Any, error: type[Exception] = OptionError)
     """The matrix (3, 3) of a rotation that is given as such, or as a rotation of SciPy."""
     array, tolerance = _numbers(what, value, "a rotation matrix (3, 3)", error)
     if array.shape != (3, 3):
-        wanted = "a rotation matrix (3, 3) or a Rotation of SciPy"
-        raise error(f"{what} must be {wanted}, not an array of shape {array.shape}")
+        expected = "a rotation matrix (3, 3) or a Rotation of SciPy"
+        raise error(f"{what} must be {expected}, not an array of shape {array.shape}")
     return _rotation(what, array, tolerance, error)
 
 
@@ -76,14 +76,14 @@ _WANTED = "a Transform, such as kinetree.lie.placement((0, 0, 0.1)), or a pose, 
 def _numbers(what: str, value: Any, noun: str, error: type[Exception]) -> tuple[Array, float]:
     """The array in double precision, and the tolerance that its own precision asks for."""
     as_matrix = getattr(value, "as_matrix", None)
-    wanted = _WANTED if noun.startswith("a pose") else f"{noun} or a Rotation of SciPy"
+    expected = _WANTED if noun.startswith("a pose") else f"{noun} or a Rotation of SciPy"
     try:
         array = real_array(what, as_matrix() if callable(as_matrix) else value, "(4, 4)")
     except DTypeError:
-        raise error(f"{what} must be {wanted}, not {value!r:.60}") from None
+        raise error(f"{what} must be {expected}, not {value!r:.60}") from None
     refuse_symbols(what, POSES, array)
     if array.ndim == 0:
-        raise error(f"{what} must be {wanted}, not {value!r:.60}")
+        raise error(f"{what} must be {expected}, not {value!r:.60}")
     if not np.isfinite(array).all():
         raise error(f"{what}: {noun} must be finite")
     return array.astype(np.float64), _TOLERANCE.get(array.dtype, 1e-9)

@@ -158,7 +158,7 @@ def _work(place: str, digest: str, size: int) -> Work:
     except OSError as error:
         raise SaveError(f"{path} cannot be read: {reason(error)}") from None
     if hashlib.sha256(data).hexdigest() != digest:
-        raise SaveError(f"{path} is not what the client wrote; call kt.sweep again")
+        raise SaveError(f"{path} is not the file that the client wrote; call kt.sweep again")
     work = pickle.loads(data)
     assert isinstance(work, Work)
     return work

@@ -134,7 +134,7 @@ def planned(robot: Model, quantities: Quantities, vary: Any, samples: Any, seed:
     """The arguments of a sweep as a plan, checked."""
     if not isinstance(vary, Mapping) or not vary:
         raise DTypeError(
-            "kt.sweep: vary must be a dict from names such as 'body.hand.mass' or 'q' to what they vary between, such "
+            "kt.sweep: vary must be a dict from names such as 'body.hand.mass' or 'q' to distributions, such "
             f"as kt.sweeps.Uniform(0.5, 1.5), not {vary!r:.60}"
         )
     varied = tuple(_varied(quantities, names, how) for names, how in vary.items())
@@ -163,7 +163,7 @@ def _whole(name: str, x: Any, least: int) -> int:
 def _varied(quantities: Quantities, key: Any, how: Any) -> Varied:
     names = (key,) if isinstance(key, str) else key
     if not isinstance(names, tuple) or not names or not all(isinstance(x, str) for x in names):
-        raise DTypeError(f"vary: what varies is a name, or a tuple of names that vary together, not {key!r:.60}")
+        raise DTypeError(f"vary: each key is a name, or a tuple of names that vary together, not {key!r:.60}")
     nominal = tuple(quantities.nominal(name) for name in names)
     label = f"vary: {', '.join(names)}"
     relative = flag(f"{label}: relative", getattr(how, "relative", False))

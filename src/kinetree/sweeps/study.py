@@ -189,7 +189,7 @@ class Study:
         again = "call kt.sweep with the arguments of before, which computes nothing that is there"
         about, robot = self._about.get("motion"), self.model
         if about is None or robot is None:
-            raise OptionError(f"motion: {self.path} was written without what its motions need; {again}")
+            raise OptionError(f"motion: {self.path} was written without the inputs of its motions; {again}")
         if about["missing"]:
             raise OptionError(
                 f"motion: no folder holds functions, objects and long arrays, here {listed(about['missing'])}; {again}"

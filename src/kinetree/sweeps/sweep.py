@@ -119,7 +119,7 @@ def sweep(
     for name in options:
         if name not in IN_FILES:
             raise OptionError(
-                f"kt.sweep takes what kt.simulate takes, and {name!r:.60} is not among it: "
+                f"kt.sweep takes the options of kt.simulate, and {name!r:.60} is not one: "
                 f"{nearest_names(name, IN_FILES)}"
             )
     options = with_records(options, warns=True)
@@ -263,7 +263,7 @@ def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> Non
             raise OptionError(f"kt.sweep: {refused[0]}")
         trial = work.computed(middle)
     except KinetreeError as error:
-        error.add_note("(a sample in the middle of what varies was tried first)")
+        error.add_note("(a sample in the middle of all ranges was tried first)")
         raise
     samples = work.plan.samples
     for name, shape in work.plan.shapes.items():

@@ -137,5 +137,5 @@ Variation = Distribution | Grid | Anywhere
 def _numbers(name: str, x: Any) -> Array:
     numbers = real_array(name, x, "(…)").astype(np.float64)
     if not np.isfinite(numbers).all():
-        raise OptionError(f"{name}: what it varies between must be finite, and {x!r:.60} is not")
+        raise OptionError(f"{name}: its values must be finite, and {x!r:.60} is not")
     return numbers

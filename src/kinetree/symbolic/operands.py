@@ -32,7 +32,7 @@ def symbolic(x: ArrayLike | SymbolicArray, dtype: DTypeLike | None = None) -> Sy
 
 @takes_symbols
 def as_symbolic(x: Any) -> SymbolicArray:
-    """The same, with the dtype that NumPy would give."""
+    """The value as a symbolic array, with the dtype that NumPy would give."""
     if type(x) is SymbolicArray:
         return x
     elements, kind = read(x)

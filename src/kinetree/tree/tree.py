@@ -34,7 +34,7 @@ class Tree(Protocol):
 
     @property
     def inward(self) -> Iterable[Pair]:
-        """The same in reverse."""
+        """(i, λ(i)), each parent after its children."""
 
     @property
     def joint(self) -> Sequence[JointKind]: ...
@@ -152,7 +152,7 @@ class Tree(Protocol):
         """Pieces from slot 1 on as one flat q ("nq"), q̇ ("rates"), v ("nv") or row of joint forces ("forces")."""
 
     def numbers(self, pieces: Sequence[Numbers], space: str) -> list[Scalar]:
-        """The same where it is not a function's result."""
+        """Pieces as in `joined`, for rows that are not a function's result."""
 
     def split(self, x: Any, space: str | int | tuple[int, ...]) -> Any:
         """The opposite of `joined`: one piece per slot; slot 0 is empty."""

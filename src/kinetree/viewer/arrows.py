@@ -29,9 +29,9 @@ class Arrows:
 
     def put(self, starts: Array, vectors: Array) -> None:
         """Arrows from `starts` (k, 3) along `vectors` (k, 3), m; very short ones are left out."""
-        seen = np.linalg.norm(vectors, axis=-1) > self._shortest
-        points = np.stack([starts[seen], starts[seen] + vectors[seen]], axis=1)
-        self._any = bool(seen.any())
+        long = np.linalg.norm(vectors, axis=-1) > self._shortest
+        points = np.stack([starts[long], starts[long] + vectors[long]], axis=1)
+        self._any = bool(long.any())
         if self._any:
             self._node.points = points.astype(np.float32)
         self._node.visible = self._on and self._any

@@ -215,7 +215,7 @@ def _placed(surface: Surface, placement: Array) -> Surface:
 
 
 def _joined(surfaces: Sequence[Surface]) -> list[Surface]:
-    """The same, with all that is opaque and has no texture as one surface."""
+    """The surfaces, of which all opaque ones without a texture are joined to one."""
     plain = [surface for surface in surfaces if surface.texture is None and (surface.colors[:, 3] == 255).all()]
     return ([_as_one(plain)] if plain else []) + [one for one in surfaces if all(one is not other for other in plain)]
 

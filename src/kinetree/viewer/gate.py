@@ -179,9 +179,9 @@ class Gate:
 
         class Hearing(kind):  # type: ignore[valid-type,misc]
             async def recv(self, *args: Any, **options: Any) -> Any:
-                while not gate.passes(said := await super().recv(*args, **options)):
+                while not gate.passes(message := await super().recv(*args, **options)):
                     pass
-                return said
+                return message
 
         return Hearing
 

@@ -193,12 +193,12 @@ def _add_states(gui: GuiApi, robot: Model, start: Array, go: Callable[[Array], N
         go(start if buttons.value == "start" else robot.random())
 
     states = _named_states(robot)
-    chosen = gui.add_dropdown("state", tuple(states), hint="configurations that the robot's file has names for")
+    menu = gui.add_dropdown("state", tuple(states), hint="configurations that the robot's file has names for")
 
-    @chosen.on_update
+    @menu.on_update
     def _(event: GuiEvent[Any]) -> None:
         if event.client is not None:
-            go(states[chosen.value])
+            go(states[menu.value])
 
 
 def _add_endings(gui: GuiApi, motions: Sequence[Any]) -> None:

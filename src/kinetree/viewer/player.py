@@ -98,9 +98,9 @@ class Player:
         @self._slider.on_update
         def _(event: GuiEvent[Any]) -> None:
             if event.client is not None:
-                chosen = self._slider.value
+                time = self._slider.value
                 self.pause()  # moves the slider back to now
-                self.go(chosen)
+                self.go(time)
 
         @self._button.on_click
         def _(_: GuiEvent[Any]) -> None:

@@ -55,10 +55,10 @@ def started(host: str = LOOPBACK, port: int | None = None, allow_hosts: Sequence
             with _QUIET, redirect_stdout(io.StringIO()):
                 super().stop()
 
-    chosen = _free_port(host, port)
+    free = _free_port(host, port)
     gate = Gate(host, _names(allow_hosts))
     with _QUIET, redirect_stdout(io.StringIO()):  # a banner; the address is for whoever called to say
-        server = gate.guarded(lambda: Server(host=host, port=chosen, label="kinetree", verbose=False))
+        server = gate.guarded(lambda: Server(host=host, port=free, label="kinetree", verbose=False))
     server.gate = gate
     return server
 

@@ -111,9 +111,9 @@ class Subject:
             stages[0].draw(self.q[samples])
             return
         for frames, stage in zip(self.motions, stages, strict=True):
-            seen = _present(frames, samples)
-            rates = frames.rates_at(t, seen[0]) if stage.needs_rates else (None, None)
-            stage.draw(frames.q_at(t, seen), *rates)
+            present = _present(frames, samples)
+            rates = frames.rates_at(t, present[0]) if stage.needs_rates else (None, None)
+            stage.draw(frames.q_at(t, present), *rates)
 
 
 def subject_of(
@@ -124,10 +124,10 @@ def subject_of(
     for name, value, known in (("shapes", shapes, ROLES), ("samples", samples, ARRANGEMENTS)):
         if not isinstance(value, str) or value not in known:
             raise OptionError(f"{function}: {name} is {listed(map(repr, known))}, not {value!r:.60}")
-    wanted = [show] if isinstance(show, str) else list(show)
-    if unknown := [name for name in wanted if name not in SWITCHES]:
+    switches = [show] if isinstance(show, str) else list(show)
+    if unknown := [name for name in switches if name not in SWITCHES]:
         raise OptionError(f"{function}: show takes {listed(map(repr, SWITCHES), 20)}, not {unknown[0]!r:.60}")
-    on = {name: name in (*ROLES[shapes], "ground", *wanted) for name in SWITCHES}
+    on = {name: name in (*ROLES[shapes], "ground", *switches) for name in SWITCHES}
     if isinstance(shown, Model):
         place = configurations(shown, q)
         return Subject(shown, place, (), Batch(len(place), samples), on, _single_values(function, shown, parameters))
@@ -238,7 +238,7 @@ class Batch:
         at_first = self._choice
         with gui.add_folder("Samples"):
             how = gui.add_dropdown("arrangement", ARRANGEMENTS, initial_value=at_first.how)
-            chosen = gui.add_slider("sample", 0, self.count - 1, 1, at_first.chosen, hint="the one in full colour")
+            sample = gui.add_slider("sample", 0, self.count - 1, 1, at_first.chosen, hint="the one in full colour")
             most = min(self.count, _MOST_SEEN)
             seen = gui.add_slider("how many", 1, most, 1, at_first.seen, hint=f"of {self.count:,}")
             others = gui.add_dropdown(
@@ -249,10 +249,10 @@ class Batch:
         def on_update(_: GuiEvent[Any]) -> None:
             others.visible = int(seen.value) < self.count
             self._choose(
-                _Choice(how.value, int(chosen.value), int(seen.value), others.value == _OTHERS[0]), read, changed
+                _Choice(how.value, int(sample.value), int(seen.value), others.value == _OTHERS[0]), read, changed
             )
 
-        for handle in (how, chosen, seen, others):
+        for handle in (how, sample, seen, others):
             handle.on_update(on_update)
 
     def _choose(self, choice: _Choice, read: Callable[[Sequence[int]], bool], changed: Callable[[], None]) -> None:

@@ -469,7 +469,7 @@ def test_everything_that_is_not_used_is_kept_and_listed(tmp_path: Path) -> None:
     (gain,) = kept.children[0].children
     assert (gain.tag, gain.attributes, gain.text) == ("gain", (("kind", "x"),), "3 4")
     assert [part.tag for part in kept.children[1].children] == ["collision", "sensor", "velocity_decay"]
-    note = next(note for note in robot.notes if "was not used" in note)
+    note = next(note for note in robot.notes if "were not used" in note)
     for what in (
         "model/plugin",
         "collision/surface",

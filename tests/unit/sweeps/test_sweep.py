@@ -246,8 +246,8 @@ def test_damaged_studies_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"vew": True}, kt.errors.OptionError, "'vew' is not among it"),
-        ({"view": True}, kt.errors.OptionError, "'view' is not among it"),
+        ({"vew": True}, kt.errors.OptionError, "'vew' is not one"),
+        ({"view": True}, kt.errors.OptionError, "'view' is not one"),
         ({"q": np.zeros((3, 2))}, kt.KinetreeError, "q can vary if it is constant|are those of one motion"),
         ({"act": [1.0]}, kt.errors.OptionError, "act"),
         ({"v": np.zeros((10, 2))}, kt.errors.ShapeError, "give what differs from sample to sample in vary"),

@@ -64,7 +64,7 @@ def read_pieces(
             return checked(path, _read(kind, path, data, companion, first_only=first_only))
     except KinetreeError:
         raise
-    except (ValueError, OverflowError, IndexError) as error:  # numbers that do not fit together, or are none
+    except (ValueError, OverflowError, IndexError) as error:  # numbers that do not fit together, or are not numbers
         raise ModelError(f"{path}: the file is damaged ({error}); export the mesh again") from None
 
 
@@ -181,10 +181,10 @@ def read_obj(
 
 def _groups(file: ObjFile, faces: Indices) -> tuple[list[str], Indices]:
     """The materials of faces, in the order in which they are first used, and which of them each face has."""
-    chosen = file.of(b"usemtl")
+    lines = file.of(b"usemtl")
     known: dict[str, int] = {"": 0}
-    number = np.array([0, *(known.setdefault(_name(file.rest(k, b"usemtl")), len(known)) for k in chosen.tolist())])
-    owner = number[np.searchsorted(chosen, faces)]
+    number = np.array([0, *(known.setdefault(_name(file.rest(k, b"usemtl")), len(known)) for k in lines.tolist())])
+    owner = number[np.searchsorted(lines, faces)]
     used, first, place = np.unique(owner, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(used), np.int64)

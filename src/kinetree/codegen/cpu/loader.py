@@ -170,8 +170,8 @@ def _relocate(
 ) -> None:
     """Write all addresses that a section needs into it; it is at image[place]."""
     for kind in set(relocations.kind.tolist()):
-        chosen = relocations.kind == kind
-        symbols = relocations.symbol[chosen].tolist()
+        of_kind = relocations.kind == kind
+        symbols = relocations.symbol[of_kind].tolist()
         if kind in GOT_RELATIVE:
             found = [entries[k] for k in symbols]
         elif kind == R_PLT32:
@@ -182,8 +182,8 @@ def _relocate(
             raise UnknownObjectError(f"relocations of kind {kind} are not known")
         if None in found:
             raise UnknownObjectError("a relocation is of a symbol that stands nowhere")
-        at = place + relocations.at[chosen]
-        values = np.array(found, np.int64) + relocations.addend[chosen]
+        at = place + relocations.at[of_kind]
+        values = np.array(found, np.int64) + relocations.addend[of_kind]
         if kind != R_64:
             values -= start + at
         width = 8 if kind in (R_64, R_PC64) else 4

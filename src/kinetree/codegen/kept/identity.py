@@ -103,8 +103,8 @@ def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> b
             return None
         if changed > time.time() - _SETTLED:
             return _hash_of(root, files)
-        seen = hashlib.sha256(repr((root, files)).encode("utf-8", "surrogateescape")).digest()
-        return kept(seen, lambda: _hash_of(root, files), "hash")
+        state_hash = hashlib.sha256(repr((root, files)).encode("utf-8", "surrogateescape")).digest()
+        return kept(state_hash, lambda: _hash_of(root, files), "hash")
     except OSError:
         return None
 

@@ -154,19 +154,19 @@ class Expressions(Instructions):
 
     def _given(self, function: Callable[..., Any], node: ast.Call) -> Iterator[str]:
         """The arguments of a call."""
-        wanted, needed = parameters(function), self.needed(function, node)
+        remaining, needed = parameters(function), self.needed(function, node)
         for x in node.args:
-            if wanted and not isinstance(wanted[0][1], str):
-                yield from self._passed(x, *wanted.pop(0), needed)
+            if remaining and not isinstance(remaining[0][1], str):
+                yield from self._passed(x, *remaining.pop(0), needed)
                 continue
             for value in self.values(x.value) if isinstance(x, ast.Starred) else [self.value(x)]:
-                name, type = wanted.pop(0) if wanted else ("", None)
+                name, type = remaining.pop(0) if remaining else ("", None)
                 if not isinstance(type, str):
                     raise Unknown(self.function, node, ": its arguments are not those of the function")
                 value = self.converted(value, type, x)
                 if name in needed:
                     yield " ".join(value)
-        if wanted:
+        if remaining:
             raise Unknown(self.function, node, ": it has too few arguments")
 
     def _passed(self, node: ast.expr, parameter: str, kind: Kind, needed: set[str]) -> Iterator[str]:

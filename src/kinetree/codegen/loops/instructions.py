@@ -48,7 +48,7 @@ class Instructions:
         self.arrays: dict[str, ArrayKind] = {}
         """Parameters and fields of records."""
         self.records: dict[str, type[Any]] = {}
-        """The same."""
+        """Records among the parameters and fields."""
         self.used: set[str] = set()
         """The parameters and fields that the function needs."""
         self._count = 0

@@ -22,7 +22,7 @@ def numbers_of(x: Any) -> Any:
 
 
 def array_of(numbers: Sequence[Any], *like: Any) -> Any:
-    """An array of these numbers: a symbolic one if one of those that it is like is symbolic."""
+    """An array of these numbers, which is symbolic if one of `like` is."""
     dtypes = [x.dtype for x in like if isinstance(x, SymbolicArray)]
     return symbolic(np.array(numbers, object), dtypes[0]) if dtypes else np.array(numbers)
 

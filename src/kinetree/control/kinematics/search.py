@@ -126,7 +126,7 @@ def search(
     begin = at.clipped(q0, *bounds)
     first = _State(begin, np.zeros(at.robot.nv), begin, far, far, far, _FIRST, 0.0, 0.0, 0.0, False, False)
     last = fori(_MOST, step, first, until=lambda s: s.is_reached | s.is_over)
-    tried = np.minimum(last.start + 1.0, np.maximum(setting.starts, 1.0))  # the best one, improved, is none of its own
+    tried = np.minimum(last.start + 1.0, np.maximum(setting.starts, 1.0))  # the best one, improved, does not count
     return last.best, last.is_reached, tried, last.count
 
 

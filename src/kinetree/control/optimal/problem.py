@@ -45,7 +45,7 @@ class OptimalControl:
         passive: whether friction, damping and springs of joints act, as in `kt.aba`.
 
     Raises:
-        OptionError: an argument is none of those above, or programs have arguments without a value.
+        OptionError: an unknown argument, or programs have arguments without a value.
         ShapeError: phases differ in the number of controls, or an argument has two shapes.
 
     >>> import numpy as np

@@ -26,7 +26,7 @@ _DEPENDENT = 1e-14
 _VIOLATED = 1e-11
 """The violation, relative to the bound, below which a row is satisfied."""
 _TOLERATED = 1e-7
-"""The same for rows that nothing can satisfy better: rounding leaves as much where rows depend on each other."""
+"""The violation, likewise, of rows that cannot be satisfied better: rounding where rows depend on each other."""
 
 
 def active_set(n: int, m: int, g: Floats, w: Workspace) -> tuple[int, int]:

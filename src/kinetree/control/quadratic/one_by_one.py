@@ -37,7 +37,7 @@ _ADDED = 1e-9
 _WEAK = 1e-8
 """A multiplier, relative to the slope, that may come from the proximal term."""
 _ROUNDING = 1e-12
-"""The same, relative to the terms that the slope is made of."""
+"""Such a multiplier, relative to the terms that the slope is made of."""
 
 
 def one_by_one(levels: Levels, w: Workspace) -> None:

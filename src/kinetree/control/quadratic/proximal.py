@@ -20,7 +20,7 @@ and so large that rounding does not count."""
 _REACHED = 1e-11
 """The last step, relative to x."""
 _NOISE = 1e-8
-"""The same, where steps become no shorter: rounding decides in directions that are nearly flat."""
+"""The last step, relative to x, where steps become no shorter: rounding decides in directions that are nearly flat."""
 _AS_LONG = 0.99
 """Where the last step is as long as the one before, up to this factor, x goes away along a straight line."""
 _ACROSS = 1e-6

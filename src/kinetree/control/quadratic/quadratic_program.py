@@ -66,7 +66,7 @@ class QuadraticSolution:
     """One number (…, m) per row of C: by how much the cost would fall per unit by which an active bound yields;
     positive at upper bounds, negative at lower ones, zero where none is active."""
     bound_multipliers: Array
-    """The same for the bounds of x, (…, n)."""
+    """Such multipliers of the bounds of x, (…, n)."""
     status: Array
     """(…), for each problem "solved", "infeasible", "unbounded", "not convex", "not a number" or "too many steps"."""
     steps: Array

@@ -49,14 +49,14 @@ def bounds(over: Over, counters: Sequence[Bounds], tables: Sequence[Sequence[int
         return 0, -1
     if isinstance(over, Walk):
         following = tables[over.next]
-        seen: set[int] = set()
+        reached: set[int] = set()
         todo = list(range(max(start, 1), min(last, len(following) - 1) + 1))
         while todo:
             at = todo.pop()
-            if at != 0 and at not in seen:
-                seen.add(at)
+            if at != 0 and at not in reached:
+                reached.add(at)
                 todo.append(following[at])
-        return (min(seen), max(seen)) if seen else (0, -1)
+        return (min(reached), max(reached)) if reached else (0, -1)
     stop = _of_index(over.stop, counters, tables)
     if stop[1] < stop[0]:
         return 0, -1

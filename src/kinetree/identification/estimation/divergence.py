@@ -93,7 +93,7 @@ class Numbers:
         self.start: Array = np.ones(len(prior))
 
     def terms(self, x: Array) -> tuple[float, Array, Array]:
-        """The same for these: the divergence, and F and r of its derivatives."""
+        """The divergence at x, and F and r of its derivatives."""
         if (x <= 0.0).any():
             return np.inf, np.zeros((len(x), len(x))), np.zeros(len(x))
         return float((x - np.log(x) - 1.0).sum()), np.diag(1.0 / x), x - 1.0

@@ -60,7 +60,7 @@ def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = 
     Raises:
         LogError: columns are missing, a number cannot be read, NaN, times that do not increase, no such topic, or
             several to choose from.
-        OptionError: the suffix is none of these.
+        OptionError: the suffix is not one of these.
         MissingPackageError: the package that reads this format is not installed.
 
     >>> import kinetree as kt, pathlib, tempfile

@@ -30,7 +30,7 @@ class Validation:
     after: Array
     """Their differences from those of the robot with its new parameters, and with all friction that was found."""
     robot_alone: Array
-    """The same without the friction that a robot has no place for."""
+    """The differences without the friction that a robot has no place for."""
 
 
 def torques_of(

@@ -92,10 +92,10 @@ def to_c(
     node = _derived(subject, subject.node(real), derivative, by)
     if not sum(port.size for port in node.outputs):
         raise OptionError(f"kt.interop.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
-    chosen = _chosen_name(subject, node, name)
+    c_name = _chosen_name(subject, node, name)
     if interface == "casadi":
-        return casadi_source(subject, node, chosen, 1 if derivatives is None else derivatives)
-    return plain_source(subject, node, chosen)
+        return casadi_source(subject, node, c_name, 1 if derivatives is None else derivatives)
+    return plain_source(subject, node, c_name)
 
 
 def _check_interface(interface: str, derivatives: int | None, dtype: str) -> None:
@@ -135,13 +135,13 @@ def _derived(
         )
     if by is not None and not (isinstance(by, Sequence) and by):
         raise OptionError(f"kt.interop.to_c: by must be names of arguments, such as {list(names)}, not {by!r:.60}")
-    chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
-    for one in chosen:
+    variables = names if by is None else (by,) if isinstance(by, str) else tuple(by)
+    for one in variables:
         if one not in names:
             raise OptionError(
                 f"kt.interop.to_c: {subject.name} has no argument {one!r:.60}: {nearest_names(str(one), names)}"
             )
-    numbers = [names.index(one) for one in dict.fromkeys(chosen)]
+    numbers = [names.index(one) for one in dict.fromkeys(variables)]
     for mode in modes:
         node = node.forward(numbers) if mode == "forward" else node.reverse(numbers)
     return node

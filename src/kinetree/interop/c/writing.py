@@ -134,10 +134,10 @@ def _about(subject: Subject, node: Node, ports: Sequence[tuple[str, Port]]) -> l
 
 def _described(name: str, port: Port, own: np.ndarray[Any, Any] | None) -> str:
     """A line about a port. `own`: the numbers that the robot or the options have for it."""
-    said = [port.name] if port.name != name else []
-    said += [f"shape {port.shape}"] if len(port.shape) > 1 else []
-    said += [f"as given {', '.join(map(repr, own.ravel().tolist()))}"] if own is not None else []
-    return f"  {name}[{port.size}]{': ' if said else ''}{', '.join(said)}"
+    notes = [port.name] if port.name != name else []
+    notes += [f"shape {port.shape}"] if len(port.shape) > 1 else []
+    notes += [f"as given {', '.join(map(repr, own.ravel().tolist()))}"] if own is not None else []
+    return f"  {name}[{port.size}]{': ' if notes else ''}{', '.join(notes)}"
 
 
 def _made(

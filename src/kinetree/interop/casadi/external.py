@@ -33,7 +33,7 @@ def external_function(
 ) -> casadi.Function:
     """The function as C, compiled, with its Jacobian (`derivatives` 1) and that of its gradients (2).
 
-    `arguments` and `results`: their names; of all arguments, also of those that become constants.
+    `arguments` and `results`: their names, including arguments that become constants.
     """
     import casadi
 

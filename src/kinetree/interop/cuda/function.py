@@ -173,13 +173,13 @@ class CudaFunction:
         if not is_on_device(x) and not _is_number(x):
             return self._constants[k].view
         name, port = self._compiled.name, self._arguments.ports[k]
-        seen = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
-        if seen.ndim < len(port.shape) or seen.shape[seen.ndim - len(port.shape) :] != port.shape:
+        argument = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
+        if argument.ndim < len(port.shape) or argument.shape[argument.ndim - len(port.shape) :] != port.shape:
             needed = sample_shape(port.shape)
             raise ShapeError(
-                f"{name}: {port.name} has shape {seen.shape}, but {self._compiled.source.subject} needs {needed}"
+                f"{name}: {port.name} has shape {argument.shape}, but {self._compiled.source.subject} needs {needed}"
             )
-        return seen
+        return argument
 
     def _number(self, x: float) -> DeviceArray:
         """A number on the device, such as the length of a step, which many calls have in common."""
@@ -207,19 +207,19 @@ class CudaFunction:
     def _checked(self, what: str, x: Any, stream: int) -> View:
         name = self._compiled.name
         try:
-            seen = view(x, self._device, stream)
+            array = view(x, self._device, stream)
         except DTypeError as error:
             raise DTypeError(f"{name}: {what} is {error}") from None
-        if seen.dtype != self._dtype:
+        if array.dtype != self._dtype:
             raise DTypeError(
-                f"{name}: {what} is {seen.dtype}, but this function was compiled for {self._dtype}: convert it, or "
-                f'compile with dtype="{seen.dtype}"'
-                if seen.dtype in (np.float32, np.float64)
-                else f"{name}: {what} is {seen.dtype}, but this function takes {self._dtype}"
+                f"{name}: {what} is {array.dtype}, but this function was compiled for {self._dtype}: convert it, or "
+                f'compile with dtype="{array.dtype}"'
+                if array.dtype in (np.float32, np.float64)
+                else f"{name}: {what} is {array.dtype}, but this function takes {self._dtype}"
             )
-        if seen.device != self._device.number:
-            raise DTypeError(f"{name}: {what} is on cuda:{seen.device}, but this function is on {self._device!r}")
-        return seen
+        if array.device != self._device.number:
+            raise DTypeError(f"{name}: {what} is on cuda:{array.device}, but this function is on {self._device!r}")
+        return array
 
 
 def _is_number(x: object) -> bool:

@@ -62,7 +62,7 @@ def to_jax(
 
     Raises:
         MissingPackageError: JAX is missing, or older than 0.5.
-        OptionError: `function` is not kinetree's, or an option is none it has.
+        OptionError: `function` is not kinetree's, or does not have an option.
         ShapeError: in a call: a shape does not fit, or leading axes do not broadcast.
         DTypeError: in a call: an array is not of real numbers, or is missing.
 

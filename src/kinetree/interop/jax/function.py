@@ -83,16 +83,16 @@ class JaxFunction:
 
     def _array(self, name: str, port: Any, kind: type[int] | type[float] | None, x: Any) -> Any:
         shape = sample_shape(port.shape)
-        wanted = f"{self.__name__}: {name} must be an array of {_TAKEN[kind]} of shape {shape}"
+        expected = f"{self.__name__}: {name} must be an array of {_TAKEN[kind]} of shape {shape}"
         try:
             array = jnp.asarray(x)
         except (TypeError, ValueError) as error:
-            raise DTypeError(f"{wanted}: {error}") from None
+            raise DTypeError(f"{expected}: {error}") from None
         is_whole, is_truth = jnp.issubdtype(array.dtype, jnp.integer), array.dtype == jnp.bool_
         is_real = jnp.issubdtype(array.dtype, jnp.floating) or is_whole
         fits: dict[type | None, bool] = {float: is_real, int: is_whole, bool: is_truth, None: is_real or is_truth}
         if not fits[kind]:
-            raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
+            raise DTypeError(f"{expected}, not of dtype {array.dtype}")
         return array
 
     def _dtype(self, arrays: Sequence[Any]) -> np.dtype[Any]:

@@ -60,7 +60,7 @@ def to_torch(
 
     Raises:
         MissingPackageError: PyTorch is missing, or older than 2.13.
-        OptionError: `function` is not kinetree's, or an option is none it has.
+        OptionError: `function` is not kinetree's, or does not have an option.
         ShapeError: in a call: a shape does not fit, or leading axes do not broadcast.
         DTypeError: in a call: a tensor is not of real numbers, or is missing.
         DeviceError: in a call: a tensor is not on the CPU, or some are on the device "meta" and others not.

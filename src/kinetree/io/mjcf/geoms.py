@@ -47,7 +47,7 @@ class Geom:
     """In the body; of a mesh that was opened, its principal axes at its centre."""
     group: int
     shown: Transform
-    """The placement in the body of its own axes, or of those that its mesh has in its file."""
+    """The placement in the body of its own axes, or of the axes of its mesh's file."""
     mesh: CompiledMesh | None = None
 
     def solid(self) -> tuple[float, tuple[float, float, float]] | None:

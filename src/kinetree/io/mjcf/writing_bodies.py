@@ -57,7 +57,7 @@ class Assets:
         self._taken = set(names.values())
 
     def known(self, tag: str, address: str, size: tuple[float, ...]) -> str:
-        """The name of an asset that is written otherwise; "" if it is none."""
+        """The name of an asset that is written otherwise; "" for anything else."""
         return self._known.get((tag, address, size), "")
 
     def name(self, tag: str, address: str, size: tuple[float, ...]) -> str:

@@ -147,7 +147,7 @@ class Kinds:
             (name,) = node.value
             fields = node[name]
             if type(fields.value) is not dict:
-                fields.fail("must be an object with what the kind holds")
+                fields.fail("must be an object with the values of the kind")
         cls = self._classes.get(name)
         if cls is None:
             node.fail(
@@ -176,7 +176,7 @@ class Kinds:
         if type(value) is not dict:
             return value
         if len(value) != 1:
-            node.fail('must have one field that says what it is, such as {"Vec3": [x, y, z]}')
+            node.fail('must have one field that names its type, such as {"Vec3": [x, y, z]}')
         (tag,) = value
         inner = node[tag]
         if tag == "kind":

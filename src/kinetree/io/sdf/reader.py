@@ -271,7 +271,7 @@ def keep_leftovers(documents: Iterable[Document], builder: ModelBuilder) -> None
     if counts:
         counted = ", ".join(f"{what} ({count})" for what, count in counts.most_common(_MOST_LISTED))
         more = f" and {len(counts) - _MOST_LISTED} kinds more" if len(counts) > _MOST_LISTED else ""
-        builder.note(f"what does not concern the robot's motion was not used; see extras.unused: {counted}{more}")
+        builder.note(f"elements without effect on the motion were not used; see extras.unused: {counted}{more}")
     unused = tuple(part for part in kept if part is not None)
     if unused:
         builder.extras = builder.extras.with_those_of(Extras(unused=unused))

@@ -190,7 +190,7 @@ class _Writer:
             ("effort", limits.effort),
         ):
             if any(_NO_BOUND <= abs(x) < math.inf for x in values):
-                lose(f"joint {joint.name!r} has a {what} limit of 1e30 or more, which files write where there is none")
+                lose(f"joint {joint.name!r} has a {what} limit of 1e30 or more, which files use for no limit")
         (lower,), (upper,) = limits.lower, limits.upper
         (velocity,), (effort,) = limits.velocity, limits.effort
         if lower >= _NO_BOUND or upper <= -_NO_BOUND:  # equal infinite limits would be refused

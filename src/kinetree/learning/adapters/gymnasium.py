@@ -36,8 +36,8 @@ _MODES = {
 def spaces(env: Environment, dtype: str) -> tuple[Box, Box]:
     """The spaces of the observations and the actions of one world."""
     kind: Any = np.dtype(dtype).type
-    seen = Box(-np.inf, np.inf, (env.observation_size,), kind)
-    return seen, Box(env.action_low.astype(kind), env.action_high.astype(kind), dtype=kind)
+    observations = Box(-np.inf, np.inf, (env.observation_size,), kind)
+    return observations, Box(env.action_low.astype(kind), env.action_high.astype(kind), dtype=kind)
 
 
 class _Described:

@@ -49,8 +49,8 @@ class Running:
             return self.env.restart(self.now, mask, settings=self.settings, threads=self.threads)
         dtype = self.now.numbers.dtype.name
         begun = self.env.reset(seed, self._which, dtype=dtype, settings=self.settings, threads=self.threads)
-        chosen: Any = ... if mask is None else mask
-        self.now.numbers[chosen] = begun.numbers[chosen]
+        places: Any = ... if mask is None else mask
+        self.now.numbers[places] = begun.numbers[places]
         self.has_begun = True
         return self.now
 

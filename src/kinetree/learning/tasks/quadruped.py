@@ -155,7 +155,7 @@ def quadruped(
         }
 
     def reward(q: Any, v: Any, action: Any, before: Any, command: Any, phase: Any, feet: Any) -> Any:
-        g, floor, wanted = down(q), ground(feet, phase, command), lifts(phase, command)
+        g, floor, lift = down(q), ground(feet, phase, command), lifts(phase, command)
         slip = (feet[:, :2] - before.feet[:, :2]) / 0.02
         effort = STIFFNESS * (HOME + REACH * action - q[7:]) - DAMPING * v[6:]
         astray, turned_astray = np.sum((command[:2] - v[:2]) ** 2), (command[2] - v[5]) ** 2
@@ -166,8 +166,8 @@ def quadruped(
             "rolling": -0.02 * np.sum(v[3:5] ** 2),
             "upright": -2.0 * np.sum(g[:2] ** 2),
             "height": -20.0 * (q[2] - floor - height) ** 2,
-            "gait": -80.0 * np.sum((feet[:, 2] - RADIUS - floor - wanted) ** 2),
-            "slip": -0.1 * np.sum((wanted == 0.0) * np.minimum(np.sum(slip**2, axis=1), 1.0)),
+            "gait": -80.0 * np.sum((feet[:, 2] - RADIUS - floor - lift) ** 2),
+            "slip": -0.1 * np.sum((lift == 0.0) * np.minimum(np.sum(slip**2, axis=1), 1.0)),
             "effort": -2e-4 * np.sum(effort**2),
             "smoothness": -0.01 * np.sum((action - 2.0 * before.last + before.earlier) ** 2),
             "pose": -0.1 * np.sum((q[[7, 10, 13, 16]]) ** 2),

@@ -88,8 +88,8 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
     """See `Model.with_contacts`."""
     if isinstance(bodies, str):
         raise ModelError(f"with_contacts takes names of bodies, such as [{bodies!r}], not one string")
-    chosen = {model.bodies[name].name for name in bodies}
-    silent = {body.name for body in model.bodies.values() if body.slot and body.name not in chosen}
+    touching = {model.bodies[name].name for name in bodies}
+    silent = {body.name for body in model.bodies.values() if body.slot and body.name not in touching}
     plain = {name for name in silent if any(one.contact is None for _, one in model.bodies[name].every_shape)}
     parts = model.parts
     links = tuple(
@@ -109,7 +109,7 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
         ),
         unchecked_bodies=(*parts.extras.unchecked_bodies, *(UncheckedBody(name) for name in sorted(plain - known))),
     )
-    text = listed(map(repr, sorted(chosen))) or "none"
+    text = listed(map(repr, sorted(touching))) or "none"
     return changed(replace(parts, links=links, extras=extras), f"of the bodies that move, these touch others: {text}")
 
 

@@ -48,7 +48,7 @@ class Image:
             raise
         except Exception as error:  # a user's own kind may raise anything
             raise ModelError(
-                f"joint {name!r} ({kind.description}): what its coordinates become could not be computed, because its "
+                f"joint {name!r} ({kind.description}): its new coordinates could not be computed, because its "
                 f"kind raised {type(error).__name__}: {error!s:.200}"
             ) from None
 

@@ -139,7 +139,7 @@ def _refuse(model: Robot, name: str) -> NoReturn:
         leader = leader_of(model, joint)
         raise ModelError(
             f"joint {name!r} mimics {leader.name!r} and has no coordinate of its own; lock {leader.name!r}, "
-            "and what follows it is locked with it"
+            "and its followers are locked with it"
         )
     if any(spec.name == name for spec in model.parts.joints):
         raise ModelError(f"joint {name!r} is fixed already; leave it out")

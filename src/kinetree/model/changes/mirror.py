@@ -165,7 +165,7 @@ def _joint(spec: JointSpec, k: int) -> JointSpec:
 
 
 def _check_motors(spec: JointSpec, coordinates: Image) -> None:
-    """Reject motors on some degrees of freedom that a mirror mixes with those that have none."""
+    """Reject motors on some degrees of freedom that a mirror mixes with others without a motor."""
     motors = spec.actuated or ()
     if any(motors[i] != motors[j] for i, j in np.argwhere(coordinates.P)) if motors else False:
         raise ModelError(

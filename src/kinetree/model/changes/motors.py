@@ -29,22 +29,22 @@ Range = tuple[float, float] | None
 
 def with_motors(model: Robot, joints: Iterable[str] | None) -> Changed:
     """See `Model.with_motors`."""
-    chosen = _chosen(model, "with_motors", joints)
-    made = [_motor(joint, dof) for joint in chosen for dof in _degrees(model, joint)]
-    return _with_actuators(model, made, f"motors added at {_names(chosen)}")
+    driven = _chosen(model, "with_motors", joints)
+    made = [_motor(joint, dof) for joint in driven for dof in _degrees(model, joint)]
+    return _with_actuators(model, made, f"motors added at {_names(driven)}")
 
 
 def with_servos(model: Robot, kp: ArrayLike, kd: ArrayLike, joints: Iterable[str] | None) -> Changed:
     """See `Model.with_servos`."""
-    chosen = _chosen(model, "with_servos", joints)
-    stiffness, damping = _gains("kp", kp, len(chosen)), _gains("kd", kd, len(chosen))
+    driven = _chosen(model, "with_servos", joints)
+    stiffness, damping = _gains("kp", kp, len(driven)), _gains("kd", kd, len(driven))
     made = []
-    for joint, own_kp, own_kd in zip(chosen, stiffness, damping, strict=True):
+    for joint, own_kp, own_kd in zip(driven, stiffness, damping, strict=True):
         if not own_kp and not own_kd:
             raise OptionError(f"with_servos: kp and kd of {joint.name!r} are both zero: it would exert no force")
         make = _position_servo if own_kp else _velocity_servo
         made += [make(joint, dof, own_kp, own_kd) for dof in _degrees(model, joint)]
-    return _with_actuators(model, made, f"servos added at {_names(chosen)}")
+    return _with_actuators(model, made, f"servos added at {_names(driven)}")
 
 
 def _chosen(model: Robot, function: str, names: Iterable[str] | None) -> list[Joint]:
@@ -63,10 +63,10 @@ def _chosen(model: Robot, function: str, names: Iterable[str] | None) -> list[Jo
         return free
     if isinstance(names, str):
         raise ModelError(f"{function}: joints must be a list of names, such as [{names!r}], not one string")
-    wanted = list(names)
-    if (twice := repeated(wanted)) is not None:
+    given = list(names)
+    if (twice := repeated(given)) is not None:
         raise ModelError(f"{function}: joint {twice!r} is named twice")
-    for name in wanted:
+    for name in given:
         if name not in model.joints:
             near = nearest_names(str(name), model.joints)
             raise NameNotFoundError(f"{model.name!r} has no moving joint {quoted(name)}: {near}")
@@ -77,7 +77,7 @@ def _chosen(model: Robot, function: str, names: Iterable[str] | None) -> list[Jo
                 f"{function}: joint {name!r} has no motor; leave it out, or give it one first with "
                 f"robot.with_actuation({{{name!r}: True}})"
             )
-    return [model.joints[name] for name in wanted]
+    return [model.joints[name] for name in given]
 
 
 def _degrees(model: Robot, joint: Joint) -> Iterator[int]:

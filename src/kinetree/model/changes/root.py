@@ -128,18 +128,18 @@ def _constant(model: Robot, spec: JointSpec, kind: JointKind, axis: Vec3) -> tup
     """The axis in the moving side's coordinates, and the rate about it per unit joint rate; neither may change."""
     rng = np.random.default_rng(0)
     infinite = (float("inf"),) * kind.nq
-    seen = []
+    rows = []
     for q in (kind.neutral(), *(kind.random(rng, [-x for x in infinite], infinite) for _ in range(3))):
         motion = kind.calc([float(x) for x in q], [0.0] * kind.nv)
         moved = motion.X_J.E @ axis
-        seen.append([*_three(moved), float(motion.S.columns[0].angular.dot(moved))])
-    if np.ptp(np.array(seen), axis=0).max() > _CONSTANT:
+        rows.append([*_three(moved), float(motion.S.columns[0].angular.dot(moved))])
+    if np.ptp(np.array(rows), axis=0).max() > _CONSTANT:
         _fail(
             model,
             spec,
             "has a rotor about an axis that turns as the joint moves, so it can only be on the body it is on",
         )
-    return Vec3(*seen[0][:3]), seen[0][3]
+    return Vec3(*rows[0][:3]), rows[0][3]
 
 
 def _three(vector: Vec3) -> tuple[float, float, float]:

@@ -57,7 +57,7 @@ def scaled(model: Robot, length: float, *, mass: float | None = None) -> Changed
 
 def _factor(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise OptionError(f"{name} must be a number, what each {name} is multiplied by, not {value!r:.60}")
+        raise OptionError(f"{name} must be a number, the factor of each {name}, not {value!r:.60}")
     value = float(plain(value))
     if not (math.isfinite(value) and value > 0.0):
         raise OptionError(f"{name} must be positive and finite, not {value:g}")

@@ -65,7 +65,7 @@ class _Ledger:
         self.joints: frozenset[str] = frozenset(joint_names(base))
         """The joints of the robot; others are named after their bodies."""
         self.shapes: dict[str, tuple[int, str]] = {}
-        """The same, and the body that has the shape."""
+        """The number of things before each shape, and the body that has the shape."""
         own = [(shape, body.name) for body in base.bodies.values() for shape in body.geometry]
         for shape, body in own:
             self.shapes.setdefault(shape.name, (0, body))

@@ -97,9 +97,9 @@ def _new_name(name: str, kind: str, change: Change) -> str | None:
         return change.bodies.get(name, name if name == "world" and name not in change.gone else None)
     if kind in ("own", "geom", "tendon", "actuator", "sensor"):
         return change.own(name)
-    seen = change.seen.get("site" if kind == "slidercrank" else kind, {})
-    if name in seen:
-        return seen[name]
+    names = change.seen.get("site" if kind == "slidercrank" else kind, {})
+    if name in names:
+        return names[name]
     if kind in ("frame", "site", "camera", "slidercrank") and name in change.frames:
         return change.frames[name]
     return None if name in change.gone else name

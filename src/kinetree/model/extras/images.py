@@ -28,7 +28,7 @@ def image_paths(extras: Extras) -> Iterator[Path | None]:
 
 
 def with_images(extras: Extras, find: Callable[[str], Path | None]) -> Extras:
-    """The same with the paths of images, which `find` returns for each address."""
+    """A copy with the paths of images, which `find` returns for each address."""
     textures = tuple(replace(texture, path=find(texture.file)) for texture in extras.textures)
     unused = []
     for section in extras.unused:

@@ -300,7 +300,7 @@ class Shade(NamedTuple):
     depths: Singles
     """The nearness of opaque surfaces."""
     veil: Singles
-    """The same of transparent surfaces: of several the nearest; (1, 1) without any."""
+    """The nearness of transparent surfaces: of several the nearest; (1, 1) without any."""
     veiling: Singles
     """The opacity of the veil."""
 

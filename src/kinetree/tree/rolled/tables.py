@@ -39,9 +39,9 @@ class Columns:
     def common(self, kinds: frozenset[int], kind_of: Sequence[int]) -> tuple[Any, list[float | None]]:
         """The form of the quantities of these kinds, and each component that is the same constant for all of them."""
         if kinds not in self._common:
-            chosen = [i for i, kind in enumerate(kind_of) if kind in kinds]
-            (form,) = {self._forms[i] for i in chosen}
-            columns = zip(*(self._rows[i] for i in chosen), strict=True)
+            members = [i for i, kind in enumerate(kind_of) if kind in kinds]
+            (form,) = {self._forms[i] for i in members}
+            columns = zip(*(self._rows[i] for i in members), strict=True)
             constants = [x[0] if x.count(x[0]) == len(x) and isinstance(x[0], float) else None for x in columns]
             self._common[kinds] = form, constants
         return self._common[kinds]

@@ -214,7 +214,7 @@ def test_mistakes_are_reported_where_they_are_made() -> None:
             robot.with_obstacle("sphere", 0.1, name="wall").with_free_body("sphere", 0.1, mass=1.0, name=name)
     with pytest.raises(kt.errors.ModelError, match="has a shape named 'ball0' already, on 'ball0'"):
         robot.with_obstacle("sphere", 0.1, name="ball0")
-    with pytest.raises(kt.errors.ModelError, match="characters that are not seen"):
+    with pytest.raises(kt.errors.ModelError, match="characters that control the output"):
         robot.with_free_body("sphere", 0.1, mass=1.0, name="ball\n")
     skewed = Transform(Mat3(Vec3(1.001, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)), Vec3.zero())
     with pytest.raises(kt.errors.ModelError, match="the E of its placement is not a rotation matrix"):
