@@ -208,9 +208,9 @@ def test_html_from_a_robot_file_is_text_in_files_and_notebooks(
     browser: Opener, nasty: kt.Model, tmp_path: Path
 ) -> None:
     motion = kt.simulate(nasty, v=[1.0] * nasty.nv, duration=0.02)
-    shown = {"robot": nasty._repr_html_(), "motion": motion._repr_html_()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.errors.ModelWarning)
+        shown = {"robot": nasty._repr_html_(), "motion": motion._repr_html_()}
         pages = [motion.save_html(tmp_path / "page.html")]
     for what, html in shown.items():
         assert html is not None
