@@ -26,7 +26,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 VERSION = re.compile(r'^__version__ = "(.*)"$', re.M)
-IN_WHEELS = re.compile(r"kinetree/(?:docs/[\w/]+\.(?:md|webp)|(?!docs/).+\.(?:py|typed|urdf|srdf|json|html|npy))")
+IN_WHEELS = re.compile(
+    r"kinetree/(?:docs/[\w/]+\.md|docs/pictures/[\w/-]+\.webp|(?!docs/).+\.(?:py|typed|urdf|srdf|json|html|npy))"
+)
 """The files of the package and its pages; any other file is there by mistake."""
 LARGEST_WHEEL = 8_000_000
 SCHEMAS = {
