@@ -5,12 +5,15 @@ Shapes whose file says nothing of their colours have greys that alternate from b
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import ModelWarning, listed
+from kinetree.model.building import users_level
 from kinetree.records import record
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "body_color",
     "color_of",
     "colored",
+    "warn_of_unseen",
 ]
 
 Color = tuple[int, int, int, int]
@@ -99,6 +103,14 @@ class Unseen:
     part: str
     reason: str
     """A sentence on the fault and the remedy."""
+
+
+def warn_of_unseen(unseen: Sequence[Unseen], place: str) -> None:
+    """Warn of shapes that are not drawn, at the user's line; `place` is the name of the whole list."""
+    if unseen:
+        lost = listed((f"{shape.part}: {shape.reason}" for shape in unseen), 3, "; ")
+        message = f"not everything is drawn; {place} has the list: {lost}"
+        warnings.warn(message, ModelWarning, stacklevel=users_level())
 
 
 @record(frozen=True, slots=True, eq=False)

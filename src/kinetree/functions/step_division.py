@@ -6,7 +6,6 @@ Simulations and rollouts look at this at the same moments, so both divide the sa
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,6 +30,7 @@ from kinetree.functions.stiffness import (
 )
 from kinetree.model import Joint, Model
 from kinetree.model.actuator_parameters import ActuatorOf
+from kinetree.model.building import users_level
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.parameters import find
 
@@ -497,12 +497,7 @@ def warn_where_stiff(
 
 
 def _warn_user(message: str) -> None:
-    from kinetree.symbolic.refusals import OUTSIDE  # motions without programs do not import it
-
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(OUTSIDE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, SimulationWarning, stacklevel=level)
+    warnings.warn(message, SimulationWarning, stacklevel=users_level())
 
 
 def most_parts(parts: Parts) -> int:

@@ -127,9 +127,9 @@ def warning_of(note: str) -> str:
 
 
 def users_level() -> int:
-    """The `stacklevel` of a warning at the line outside kinetree that led to the function that calls this."""
+    """The `stacklevel` of a warning at the line outside kinetree and NumPy that led to the function that calls this."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "kinetree":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("kinetree", "numpy"):
         level, frame = level + 1, frame.f_back
     return level
 

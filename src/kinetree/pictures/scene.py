@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance import Ground, Looks, Part, Role, Unseen, floor_height, ground_of, looks_of, placements_of
+from kinetree.appearance.looks import warn_of_unseen
 from kinetree.appearance.robots import ROLES
 from kinetree.display import Shapes
-from kinetree.errors import ModelWarning, OptionError, listed
+from kinetree.errors import OptionError
 from kinetree.model import Model
-from kinetree.model.building import users_level
 from kinetree.pictures.draw import Drawing
 from kinetree.pictures.given import Values, with_objects
 from kinetree.pictures.setting import Floor
@@ -58,13 +57,7 @@ class Scene:
         looks, there, self._parameters = _looks(robot, ROLES[shapes], parameters or {}, self.copies)
         self.unseen: tuple[Unseen, ...] = looks.unseen
         """The shapes that are not drawn as the robot's file says, with reasons."""
-        if self.unseen:
-            lost = listed((f"{one.part}: {one.reason}" for one in self.unseen), 3, "; ")
-            warnings.warn(
-                f"not everything is drawn; kinetree.appearance.looks_of(robot).unseen has the list: {lost}",
-                ModelWarning,
-                stacklevel=users_level(),
-            )
+        warn_of_unseen(self.unseen, "kinetree.appearance.looks_of(robot).unseen")
         self.ground: Ground | None = ground_of(robot, looks)
         self.looks: Looks = looks if self.ground is None else looks.without(self.ground.part)
         if not self.looks.parts:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ModelWarning, listed
+from kinetree.appearance.looks import warn_of_unseen
 from kinetree.model import Model
 from kinetree.viewer.server import LOOPBACK, started
 from kinetree.viewer.subject import subject_of
@@ -76,7 +75,5 @@ def view(
     except BaseException:
         server.stop()
         raise
-    if viewer.unseen:
-        lost = listed((f"{unseen_part.part}: {unseen_part.reason}" for unseen_part in viewer.unseen), 3, "; ")
-        warnings.warn(f"not everything is drawn; viewer.unseen has the list: {lost}", ModelWarning, stacklevel=2)
+    warn_of_unseen(viewer.unseen, "viewer.unseen")
     return viewer

@@ -66,7 +66,7 @@ def at_moments(monkeypatch: pytest.MonkeyPatch, act: Callable[[float, LivePage],
 
 
 def drag(phase: str, start: Any = (0.0, 0.0, 0.0), end: Any = (0.0, 0.0, 0.0), mouse: int = 0) -> Any:
-    """What viser reports of the mouse."""
+    """A movement of the mouse, as viser reports it."""
     return SimpleNamespace(phase=phase, start_position=start, end_position=end, client_id=mouse, instance_index=None)
 
 
